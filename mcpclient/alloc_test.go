@@ -29,7 +29,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// installations are the telemetry set-ups of programs that use a client.
+// installations are the telemetry configurations of programs that use a client.
 var installations = []installation{
 	{"observer=absent", func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
 	{"observer=nosdk", func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
@@ -42,8 +42,8 @@ type installation struct {
 	new  func(testing.TB) *telemetry.Telemetry
 }
 
-// withSDK returns a Telemetry with the SDK as in a typical program: batches of spans, metrics, W3C propagation, logs at
-// Info.
+// withSDK returns a Telemetry with the SDK as in a typical program: batched spans, metrics, W3C propagation, and logs
+// at level Info.
 func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
@@ -65,7 +65,7 @@ type nowhere struct{}
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// infoOnly is a handler that wants records of level Info and above.
+// infoOnly is a handler that handles records of level Info and above.
 type infoOnly struct{ slog.Handler }
 
 func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
@@ -76,7 +76,7 @@ type addition struct {
 	B int `json:"b"`
 }
 
-// adder returns a call of a tiny tool. The server is another process, so all allocations are the client's.
+// adder returns a function that calls a tiny tool. The server is another process, so all allocations are the client's.
 func adder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	c := connect(t, roleServer, &mcpclient.Options{Telemetry: tel})
 	ctx := t.Context()
@@ -88,7 +88,7 @@ func adder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	}
 }
 
-// cost returns how many objects and bytes a call allocates, in all goroutines, on average over many calls.
+// cost returns the average number of objects and bytes that a call allocates, in all goroutines.
 func cost(call func()) (allocs, bytes float64) {
 	const warm, calls = 200, 3000
 	for range warm {
@@ -103,7 +103,7 @@ func cost(call func()) (allocs, bytes float64) {
 	return float64(after.Mallocs-before.Mallocs) / calls, float64(after.TotalAlloc-before.TotalAlloc) / calls
 }
 
-// The limit for a tiny tools/call over stdio, with the arguments in a struct or a map, without an SDK.
+// The test checks the limit for a tiny tools/call over stdio, with the arguments in a struct or a map, without an SDK.
 func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
@@ -137,7 +137,7 @@ func httpAdder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	}
 }
 
-// elsewhere returns the URL of a server in another process, which ends with the test.
+// elsewhere starts a server in another process and returns its URL. The server ends with the test.
 func elsewhere(t testing.TB) string {
 	t.Helper()
 	child := server(t, roleHTTP)
@@ -165,7 +165,7 @@ func elsewhere(t testing.TB) string {
 	return strings.TrimSpace(url)
 }
 
-// playHTTP serves until standard input ends.
+// playHTTP is a server process over HTTP that runs until its standard input ends.
 func playHTTP() int {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	err := s.AddTool(&mcp.Tool{Name: "add"},
@@ -181,14 +181,15 @@ func playHTTP() int {
 	return 0
 }
 
-// The allocations that telemetry may add to a call, on each path. Of the 10 of a sampled call, 9 are the SDK's, and one
-// is the propagator's traceparent. It uses one processor, because with more net/http allocates a timer now and then.
+// The test checks the allocations that telemetry may add to a call, on each path. Of the 10 allocations of a sampled
+// call, 9 are the SDK's, and one is the propagator's traceparent. The test uses one processor, because with more
+// processors net/http allocates a timer now and then.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const noise = 0.5 // from concurrent code, and from allocations that serve several calls
+	const noise = 0.5 // allocations of concurrent code, and allocations that serve several calls
 	for path, adder := range map[string]func(testing.TB, *telemetry.Telemetry, any) func(){
 		"stdio": adder, "http": httpAdder,
 	} {

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// legacyServed is like observed, with a client that is ready on a server of version v; its transport is busy while busy
-// is true.
+// legacyServed is like observed, with a ready client and a server of this legacy version. The transport is busy as long
+// as busy is true.
 func legacyServed(t *testing.T, version mcp.Version, features []mcpclient.Feature,
 	f func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool)) {
 	t.Helper()
@@ -149,7 +149,7 @@ func TestMalformedBatchesAreViolations(t *testing.T) {
 		})
 }
 
-// The answers to a batch are kept until the last one is complete, so the number of requests is bounded.
+// The client keeps the answers to a batch until the last one is complete, so the number of requests is limited.
 func TestRequestsOfABatchAreBounded(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
@@ -161,7 +161,7 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			answered := 0
-			for answered < conn.MaxBatchRequests+2 { // or refused because too many are being handled
+			for answered < conn.MaxBatchRequests+2 { // or refused, because too many requests are being handled
 				got, err := v.Peer().Receive(ctx)
 				if err != nil {
 					t.Fatalf("after %d answers: %v", answered, err)
@@ -175,7 +175,7 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 		})
 }
 
-// Many invalid elements in a row end the connection, as many invalid frames do.
+// Many consecutive invalid elements end the connection, as many invalid frames do.
 func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
@@ -207,7 +207,7 @@ func (h *trap) Enabled(_ context.Context, l slog.Level) bool {
 	return false
 }
 
-// TestFramesAfterCloseAreNotHandled closes the client while its read loop is handling received frames.
+// The client is closed while its read loop is handling received frames.
 func TestFramesAfterCloseAreNotHandled(t *testing.T) {
 	const first, garbage, second = `{"jsonrpc":"2.0","method":"first"}`, `7`, `{"jsonrpc":"2.0","method":"second"}`
 	for name, frames := range map[string][]string{
@@ -229,14 +229,14 @@ func TestFramesAfterCloseAreNotHandled(t *testing.T) {
 				acted := make(chan struct{})
 				v := s.next(t).initialize(mcp.Version20250326)
 				await(t, c)
-				h.act.Store(new(func() { // at the violation
+				h.act.Store(new(func() { // called when the violation is logged
 					defer close(acted)
-					synctest.Wait() // the first notification has been heard
+					synctest.Wait() // the handler has received the first notification
 					go c.Close()
 					_ = c.WaitForState(context.Background(), connstate.Closing)
 				}))
 				for _, f := range frames {
-					_ = v.Peer().Send(v.Context(), []byte(f)) // the client does not receive the last one
+					_ = v.Peer().Send(v.Context(), []byte(f)) // the client does not receive the last frame
 				}
 				<-acted
 				if err := c.Close(); err != nil {
@@ -256,7 +256,7 @@ func TestFramesAfterCloseAreNotHandled(t *testing.T) {
 }
 
 func TestProgressDroppedForASlowCallerIsCounted(t *testing.T) {
-	for range 10 { // the answer and the last report arrive together; either may be seen first
+	for range 10 { // the answer and the last report arrive together; the client may see either first
 		observed(t, mcpclient.Options{}, nil, slowCaller)
 	}
 }
@@ -279,7 +279,7 @@ func slowCaller(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest
 			f.ID, n))
 	}
 	report(0)
-	synctest.Wait() // the caller is handling it
+	synctest.Wait() // the caller is handling the first report
 	for n := range conn.ProgressKept + 4 {
 		report(n + 1)
 	}
@@ -297,7 +297,7 @@ func slowCaller(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest
 	}
 }
 
-// Progress for a finished call, or with a token that the client has not sent, reaches no call.
+// Progress for a finished call, or with a token that the client did not send, reaches no call.
 func TestProgressWithUnknownTokenIsIgnored(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })

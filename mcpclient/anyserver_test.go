@@ -23,12 +23,12 @@ import (
 // Limits of an operation against any server: its own deadline, and memory in proportion to the bytes that the server
 // sent.
 const (
-	anyTimeout   = 2 * time.Second // of each operation, in virtual time
+	anyTimeout   = 2 * time.Second // timeout of each operation, in virtual time
 	anySlack     = 50 * time.Millisecond
-	anyReal      = 10 * time.Second // of a whole exchange, on a busy machine
-	anyFrame     = 256 << 10        // the frame limit
-	anyAllocated = 64 << 20         // bytes allocated in a whole exchange, including freed memory
-	anyPerByte   = 64               // further bytes for each byte that the server sent
+	anyReal      = 10 * time.Second // time of a whole exchange on a busy machine
+	anyFrame     = 256 << 10        // frame limit
+	anyAllocated = 64 << 20         // bytes that may be allocated in a whole exchange, including freed memory
+	anyPerByte   = 64               // additional bytes for each byte that the server sent
 )
 
 // FuzzAnyServer runs every operation of a client against a server that may send anything. Each operation returns within
@@ -43,16 +43,16 @@ func TestAnyServer(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { anyServer(t, r, drawServer(r)) })
 }
 
-// strange is a random server: its reactions to the requests, in order, and the requests that it got.
+// strange is a random server: its reactions to the requests, in order.
 type strange struct {
 	Legacy     bool
 	Operations []string
-	Reactions  []reaction // to the requests after the handshake, cyclically
+	Reactions  []reaction // reactions to the requests after the handshake, cyclically
 }
 
 // reaction is the server's behaviour for one request.
 type reaction struct {
-	Before []string // frames to send first; METHOD, ID and TOKEN are replaced by those of the request
+	Before []string // frames to send first; METHOD, ID and TOKEN are replaced by the values of the request
 	Change []change // changes to the correct result
 	Raw    string   // sent instead of an answer, if not empty
 	Silent bool
@@ -60,7 +60,7 @@ type reaction struct {
 	HangUp bool
 }
 
-// change replaces one value somewhere in a result.
+// change replaces one value in a result.
 type change struct {
 	At    int // index of the value, counted from the outside
 	Value any
@@ -131,7 +131,7 @@ func drawChange(r *rapid.T) change {
 	return c
 }
 
-// members are names that a client interprets.
+// members are names of members that a client interprets.
 var members = []string{
 	"resultType", "nextCursor", "tools", "content", "structuredContent", "isError", "inputRequests", "requestState",
 	"_meta", "ttlMs", "cacheScope",
@@ -143,7 +143,7 @@ var members = []string{
 	"execution", "elicitations",
 }
 
-// anyValue draws a JSON value, mostly one that a client interprets.
+// anyValue draws a JSON value, mostly a value that a client interprets.
 func anyValue() *rapid.Generator[any] {
 	scalar := rapid.OneOf(
 		rapid.SampledFrom([]any{
@@ -185,7 +185,7 @@ func encoded(v any) string {
 	return string(raw)
 }
 
-// unasked are unsolicited frames of a server. ID and TOKEN are replaced by those of the next request.
+// unasked are unsolicited frames of a server. The values of the next request replace ID and TOKEN.
 var unasked = []string{
 	`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
 	`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"demo://x"}}`,
@@ -266,7 +266,7 @@ var operations = map[string]func(ctx context.Context, c *mcpclient.Client){
 	},
 }
 
-// calls are the operations that the timeout of a call ends; only the context ends the others.
+// calls are the operations that end at the timeout of a call. All others end only with the context.
 var calls = []string{"CallTool", "CallToolAs", "ReadResource", "GetPrompt", "Complete", "Ping", "SetLogLevel", "Call"}
 
 // anyServer is one exchange with a strange server.
@@ -288,8 +288,8 @@ func anyServer(t *testing.T, r *rapid.T, s strange) {
 	}
 }
 
-// converse connects a client to the server, runs the operations one after the other and returns how many bytes the
-// server sent.
+// converse connects a client to the server and runs the operations one after the other. It returns the number of bytes
+// that the server sent.
 func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	server := &strangeServer{strange: s}
 	elicit := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -334,7 +334,7 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	return server.sent, nil
 }
 
-// strangeServer serves connections one after another.
+// strangeServer serves connections, one after the other.
 type strangeServer struct {
 	strange
 	turn int
@@ -414,7 +414,7 @@ func (s *strangeServer) react(ctx context.Context, method, id, token string) []s
 	return frames
 }
 
-// result returns the right result for a method after some changes.
+// result returns the correct result for a method after these changes.
 func (s *strangeServer) result(method string, changes []change) string {
 	text, ok := results[method]
 	if !ok {
@@ -429,7 +429,7 @@ func (s *strangeServer) result(method string, changes []change) string {
 	}
 	for _, c := range changes {
 		at := c.At
-		c.Value = json.RawMessage(encoded(c.Value)) // opaque, so that later changes do not change it
+		c.Value = json.RawMessage(encoded(c.Value)) // opaque, so that later changes do not affect it
 		apply(v, &at, c)
 	}
 	return encoded(v)

@@ -52,7 +52,7 @@ func TestStatusKeepsTheLastFailureUntilTheNextAttemptEnds(t *testing.T) {
 			t.Errorf("want a call refused with the first failure, got %v", err)
 		}
 		waitFor(t, c, connstate.Backoff)
-		synctest.Wait() // the client has given up the dialling, so its error means nothing
+		synctest.Wait() // the client has stopped dialling, so the error of Dial does not matter
 		if err := c.Status().Err; !errors.Is(err, conn.ErrSlow) {
 			t.Errorf("want %v, got %v", conn.ErrSlow, err)
 		}
@@ -93,7 +93,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 		}
 		if c.ServerInfo().Name != "" || c.ServerCapabilities().Tools != nil || c.Instructions() != "" ||
 			c.ProtocolVersion() != "" {
-			t.Error("want nothing known of the server before the client is ready")
+			t.Error("the client has server data before it is ready, want none")
 		}
 		v.Close()
 		v = s.next(t)
@@ -102,7 +102,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if c.ServerInfo().Name != "n" || c.ServerCapabilities().Tools == nil || c.Instructions() != "be brief" {
-			t.Errorf("want what the server said of itself, got %v, %v, %q", c.ServerInfo(), c.ServerCapabilities(),
+			t.Errorf("want the server's own description, got %v, %v, %q", c.ServerInfo(), c.ServerCapabilities(),
 				c.Instructions())
 		}
 		v.Close()
@@ -112,7 +112,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 			t.Errorf("want a lost connection with its error, got %+v", got)
 		}
 		if c.ServerInfo().Name != "" {
-			t.Errorf("want the server forgotten with its session, got %v", c.ServerInfo())
+			t.Errorf("want no server data after the session, got %v", c.ServerInfo())
 		}
 	})
 }
@@ -135,13 +135,13 @@ func TestWaitForStateEndsWithContextOrClient(t *testing.T) {
 		v.modern()
 		await(t, c)
 		if err := c.WaitForReady(ctx); err != nil {
-			t.Errorf("want a state that is there to count more than a context that has ended, got %v", err)
+			t.Errorf("the client is in the state and the context has ended: want no error, got %v", err)
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-patient; !errors.Is(err, mcpclient.ErrShutdown) {
-			t.Errorf("want shutdown for a state that will never come, got %v", err)
+			t.Errorf("want a shutdown error for an unreachable state, got %v", err)
 		}
 		if err := <-closing; err != nil {
 			t.Errorf("want the state that was waited for, got %v", err)
@@ -162,19 +162,19 @@ func TestSendAtSessionEndReturnsItsCause(t *testing.T) {
 		await(t, c)
 		mcpclient.ProbeOf(c).End(exitError)
 		if err := mcpclient.ProbeOf(c).AwaitLoss(t.Context(), errors.New("broken pipe")); !errors.Is(err, exitError) {
-			t.Errorf("want how the process ended, got %v", err)
+			t.Errorf("want the exit status of the process, got %v", err)
 		}
 		if err := c.Status().Err; !errors.Is(err, exitError) {
-			t.Errorf("want the client to know how the process ended, got %v", err)
+			t.Errorf("want the client to have the exit status of the process, got %v", err)
 		}
 	})
 }
 
-// exitError is a transport's error for a server process that has ended.
+// exitError is the transport's error for a server process that has ended.
 var exitError = &transport.ExitError{PID: 7, Code: 3, Stderr: []string{"out of memory"}}
 
-// dying returns a function that ends the server: Send notices the end at once, Receive a little later, when the exit
-// status is known.
+// dying returns a function that ends the server. Send notices the end at once; Receive notices it a little later, when
+// the exit status is known.
 func dying(rig *rigged) (die func()) {
 	dead, die := context.WithCancel(context.Background())
 	rig.send = func(transport.Message) (error, bool) {
@@ -194,7 +194,7 @@ func dying(rig *rigged) (die func()) {
 	return die
 }
 
-func TestErrorHasServerExitBeforeHandshake(t *testing.T) {
+func TestErrorReportsServerExitBeforeHandshake(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -203,14 +203,14 @@ func TestErrorHasServerExitBeforeHandshake(t *testing.T) {
 				_, err := mcpclient.Connect(t.Context(), rig,
 					&mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Versions: []mcp.Version{v}})
 				if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError {
-					t.Errorf("want how the process ended, got %v", err)
+					t.Errorf("want the exit status of the process, got %v", err)
 				}
 			})
 		})
 	}
 }
 
-func TestErrorOfEveryCallHasServerExit(t *testing.T) {
+func TestErrorOfEveryCallReportsServerExit(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
 	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
@@ -227,14 +227,14 @@ func TestErrorOfEveryCallHasServerExit(t *testing.T) {
 			err := <-done
 			if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError ||
 				!errors.Is(err, mcpclient.ErrConnectionLost) {
-				t.Errorf("%s: want the connection lost and how the process ended, got %v", name, err)
+				t.Errorf("%s: want a lost connection with the exit status of the process, got %v", name, err)
 			}
 			if safe := name != "waiting"; mcpclient.SafeToRetry(err) != safe {
 				t.Errorf("%s: want safe to retry %v, got %v", name, safe, err)
 			}
 		}
 		if waited := time.Since(begun); waited > 50*time.Millisecond {
-			t.Errorf("want the calls back as soon as it is known, got %v", waited)
+			t.Errorf("want the calls to return when the exit status is known, got %v", waited)
 		}
 		if got := rec.Log("mcp_client.process.exit").Text("process.exit.code"); got != "3" {
 			t.Errorf("want the exit logged with status 3, got %s", got)
@@ -242,7 +242,7 @@ func TestErrorOfEveryCallHasServerExit(t *testing.T) {
 	})
 }
 
-// A server that closes its input but keeps writing has no exit status to report.
+// A server that closes its input but continues to write has no exit status to report.
 func TestClientGivesUpOnServerThatClosesItsInput(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
@@ -256,7 +256,7 @@ func TestClientGivesUpOnServerThatClosesItsInput(t *testing.T) {
 			t.Errorf("want the connection lost, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited != conn.Patience {
-			t.Errorf("want it when nothing was said for %v, got %v", conn.Patience, waited)
+			t.Errorf("want the error after %v of silence, got %v", conn.Patience, waited)
 		}
 		closed.Store(false)
 		s.next(t).modern()
@@ -281,7 +281,7 @@ func TestCallToServerWithClosedInputReturnsAtDeadline(t *testing.T) {
 	})
 }
 
-func TestErrorHasServerExitAtEndOfHandshake(t *testing.T) {
+func TestErrorReportsServerExitAtEndOfHandshake(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
 	send := rig.send
@@ -299,10 +299,10 @@ func TestErrorHasServerExitAtEndOfHandshake(t *testing.T) {
 			waitFor(t, c, connstate.Backoff)
 			got := c.Status()
 			if exit, ok := errors.AsType[*transport.ExitError](got.Err); !ok || exit != exitError {
-				t.Errorf("want how the process ended, got %v", got.Err)
+				t.Errorf("want the exit status of the process, got %v", got.Err)
 			}
 			if waited := time.Since(begun); waited > 50*time.Millisecond {
-				t.Errorf("want it as soon as it is known, got %v", waited)
+				t.Errorf("want the error when the exit status is known, got %v", waited)
 			}
 		})
 }

@@ -32,7 +32,7 @@ func rooted(more ...mcpclient.Feature) *mcpclient.Options {
 		}))}
 }
 
-// inputs returns n requests for input, with keys that begin with prefix.
+// inputs returns n requests for input. Their keys begin with prefix.
 func inputs(n int, prefix, params string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -111,7 +111,7 @@ func TestInputRequestsOfATaskAreBounded(t *testing.T) {
 				break
 			}
 			if answered += each; answered > bound+each {
-				t.Fatalf("the task has asked for %d inputs and may go on", answered)
+				t.Fatalf("the task requested %d inputs and continues", answered)
 			}
 		}
 		if wantBound(t, <-a.done, "more than 10000 inputs"); answered < bound {
@@ -129,9 +129,9 @@ func TestElicitationURLsPerErrorAreBounded(t *testing.T) {
 		return `{"elicitations":[` + strings.Join(all, ",") + `]}`
 	}
 	for _, test := range []struct{ name, data, limit string }{
-		{"visits", visit(65, ""), "more than 64 URLs"},
-		{"bytes", visit(1, strings.Repeat("x", mebi)), "more than 1048576 bytes"},
-		{"nothing, many times", `{"elicitations":[` + strings.Repeat("{},", 400_000) + `{}]}`, "more than 1048576 bytes"},
+		{"visits", visit(65, ""), "the limit of 64 URLs"},
+		{"bytes", visit(1, strings.Repeat("x", mebi)), "the limit of 1048576 bytes"},
+		{"nothing, many times", `{"elicitations":[` + strings.Repeat("{},", 400_000) + `{}]}`, "the limit of 1048576 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := 0
@@ -174,7 +174,7 @@ func TestServerIntroductionIsBounded(t *testing.T) {
 				v := s.next(t)
 				v.Answer(v.Expect(test.method), test.result)
 				synctest.Wait()
-				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "above the limit of 65536") ||
+				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "the limit is 65536") ||
 					len(err.Error()) > 200 {
 					t.Errorf("got %.300v, want an error that names the limit", err)
 				}
@@ -183,7 +183,7 @@ func TestServerIntroductionIsBounded(t *testing.T) {
 	}
 }
 
-// Output is checked even if there is no room to keep the tool's schema: the tools are listed again.
+// The client checks the output even if there is no room to store the tool's schema: it lists the tools again.
 func TestToolsAreListedAgainIfSchemaCacheIsFull(t *testing.T) {
 	filler := func(n int) (tools string) {
 		for i := range n {
@@ -218,7 +218,7 @@ func TestToolsAreListedAgainIfSchemaCacheIsFull(t *testing.T) {
 			}
 			wantBound(t, <-done, "missing")
 			if v.stranger(c, rec, "tool") || !v.stranger(c, rec, "another") {
-				t.Error("want the name known, although the rest is not, and no other")
+				t.Error("want only the tool's name to be known")
 			}
 		}
 	})
@@ -231,7 +231,7 @@ func TestRemovedToolIsForgotten(t *testing.T) {
 		v.list(c, listTools(t, c), plainTool)
 		v.list(c, listTools(t, c), regionTool)
 		if !v.stranger(c, rec, "plain") || v.stranger(c, rec, "query") {
-			t.Error("want the tool of the first list forgotten, and that of the second one known")
+			t.Error("want the tool of the first list forgotten and the tool of the second list known")
 		}
 	})
 }
@@ -245,7 +245,7 @@ func inGroup(tool string) string {
 	return naming.Name("m_", tool)
 }
 
-// If there is no room to keep an alias, the tools are listed each time.
+// If there is no room to store an alias, the client lists the tools each time.
 func TestGroupAliasesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
@@ -263,7 +263,7 @@ func TestGroupAliasesAreBounded(t *testing.T) {
 		}
 		list := listOf(`{"name":"` + strings.Join(tools, `","inputSchema":{"type":"object"}},{"name":"`) +
 			`","inputSchema":{"type":"object"}}`)
-		known := 0 // tools that were called without a list
+		known := 0 // number of tools that were called without listing the tools
 		for _, tool := range append([]string{tools[7], tools[7]}, tools...) {
 			done := background(func() error { _, err := g.CallTool(t.Context(), inGroup(tool), nil); return err })
 			f := v.Receive()
@@ -282,7 +282,7 @@ func TestGroupAliasesAreBounded(t *testing.T) {
 			}
 		}
 		if known != 3 {
-			t.Errorf("%d aliases are kept, want 3, for which there is room", known)
+			t.Errorf("the client stores %d aliases, want 3", known)
 		}
 	})
 }

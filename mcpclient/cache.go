@@ -13,57 +13,57 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// resultCache caches results as long as the server declared them fresh, up to a number of bytes, and evicts the
-// least recently used. A nil cache is empty. (specification 2026-07-28, server/utilities/caching)
+// resultCache caches each result for as long as the server declared it fresh. It holds a limited number of bytes, and
+// evicts the least recently used results. A nil cache is empty. (specification 2026-07-28, server/utilities/caching)
 //
-// Its contents belong to one session: the next session may be with another version of the server, or for another
-// user.
+// The cached results belong to one session, because the next session may be with another version of the server, or for
+// another user.
 type resultCache struct {
 	limit int // bytes
 
 	mu           sync.Mutex
-	owner        *conn.Session         // session of the results; guarded by mu
+	owner        *conn.Session         // session that received the results; guarded by mu
 	size         int                   // bytes of all results; guarded by mu
-	changes      [len(changing)]uint32 // how often the results of each method became stale; guarded by mu
+	changes      [len(changing)]uint32 // for each method of changing: how often its results became stale; guarded by mu
 	clears       uint32                // how often all results became stale; guarded by mu
 	*keptResults                       // nil before the first result; guarded by mu
 }
 
 // keptResults indexes the cached results.
 type keptResults struct {
-	results map[string]*list.Element // of *keptResult, by key
+	results map[string]*list.Element // cached *keptResult values by cache key
 	recent  *list.List               // the same elements, most recently used first
 }
 
-// changing lists the methods with results that can become stale early.
+// changing lists the methods whose results can become stale before they expire.
 var changing = [...]string{mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources,
 	mcp.MethodListResourceTemplates, mcp.MethodReadResource}
 
 // keptResult is one result with its request.
 type keptResult struct {
 	key, method string
-	uri         string // URI of resources/read
-	public      bool   // cacheScope public: all users may see it
-	result      hinted // its own copy, see shared; the items are immutable
+	uri         string // URI of the resource, for resources/read
+	public      bool   // cacheScope is public: the result is valid for all users
+	result      hinted // a copy by shared; its items are immutable
 	frame       int    // bytes of the frame, which the result keeps alive
 	memory      int    // bytes of the result besides the frame
 	since       time.Time
 	until       time.Time
 }
 
-// fresh reports whether k is fresh by the monotonic clock, which may stop while the machine sleeps, and by the
-// wall clock. A wall clock that was set back counts as not fresh.
+// fresh reports whether k has not expired yet. It checks the monotonic clock, which may stop while the machine sleeps,
+// and the wall clock. If the wall clock was set back, k counts as expired.
 func (k *keptResult) fresh(now time.Time) bool {
 	wall := now.Round(0)
 	return now.Before(k.until) && wall.Before(k.until.Round(0)) && !wall.Before(k.since.Round(0))
 }
 
-// keptOverhead is the approximate memory of an entry besides its result.
+// keptOverhead is the approximate memory of a cached result in addition to its strings, its frame and its items.
 const keptOverhead = 256
 
 func (k *keptResult) size() int { return len(k.key) + len(k.uri) + k.frame + k.memory + keptOverhead }
 
-// about reports whether a change of the resource at uri affects k: the same resource, or one that contains it.
+// about reports whether a change of the resource at uri affects k: k is that resource, or a resource below it.
 func (k *keptResult) about(uri string) bool {
 	return uri == k.uri || strings.HasPrefix(uri, strings.TrimSuffix(k.uri, "/")+"/")
 }
@@ -72,7 +72,7 @@ func newResultCache(limit int) *resultCache {
 	return &resultCache{limit: limit}
 }
 
-// find returns the result under key if session s has received it and it is fresh.
+// find returns the result under key if it is fresh and session s received it. Otherwise find returns nil.
 func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptResult {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -93,7 +93,7 @@ func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptRes
 	return k
 }
 
-// version returns a number that changes when results of method become stale.
+// version returns a number that changes whenever results of method become stale.
 func (rc *resultCache) version(s *conn.Session, method string) uint32 {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -101,7 +101,7 @@ func (rc *resultCache) version(s *conn.Session, method string) uint32 {
 	return rc.present(method)
 }
 
-// present is version with mu held.
+// present is like version, but the caller holds mu.
 func (rc *resultCache) present(method string) uint32 {
 	if i := slices.Index(changing[:], method); i >= 0 {
 		return rc.clears + rc.changes[i]
@@ -109,15 +109,15 @@ func (rc *resultCache) present(method string) uint32 {
 	return rc.clears
 }
 
-// change records that results of method became stale. mu is held.
+// change records that results of method became stale. The caller holds mu.
 func (rc *resultCache) change(method string) {
 	if i := slices.Index(changing[:], method); i >= 0 {
 		rc.changes[i]++
 	}
 }
 
-// keep caches k, which was requested at this version, unless the version has changed since: then k may be older
-// than the change, or belong to another session.
+// keep caches k, which was requested when the cache had this version. If the version has changed since then, keep drops
+// k, which may be older than the change or belong to another session.
 func (rc *resultCache) keep(version uint32, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -136,7 +136,7 @@ func (rc *resultCache) keep(version uint32, k *keptResult) {
 	}
 }
 
-// drop removes the results of these methods, because they are stale.
+// drop removes the results of these methods because they are stale.
 func (rc *resultCache) drop(methods ...string) {
 	if rc == nil {
 		return
@@ -149,8 +149,8 @@ func (rc *resultCache) drop(methods ...string) {
 	rc.removeIf(func(k *keptResult) bool { return slices.Contains(methods, k.method) })
 }
 
-// dropRead removes the results that a change of the resource at uri affects. Results of reads in flight are not
-// cached.
+// dropRead removes the results that a change of the resource at uri affects. It also prevents the caching of reads that
+// are in flight.
 func (rc *resultCache) dropRead(uri string) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -158,8 +158,8 @@ func (rc *resultCache) dropRead(uri string) {
 	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
 }
 
-// dropPrivate removes the results that only the previous principal may see. Results of requests in flight are not
-// cached.
+// dropPrivate removes the results that belong to the previous user alone. It also prevents the caching of requests that
+// are in flight.
 func (rc *resultCache) dropPrivate() {
 	if rc == nil {
 		return
@@ -170,7 +170,7 @@ func (rc *resultCache) dropPrivate() {
 	rc.removeIf(func(k *keptResult) bool { return !k.public })
 }
 
-// clear removes everything, because the client may have missed changes.
+// clear removes all results, because the client may have missed changes.
 func (rc *resultCache) clear() {
 	if rc != nil {
 		rc.mu.Lock()
@@ -179,7 +179,7 @@ func (rc *resultCache) clear() {
 	}
 }
 
-// own removes everything unless it belongs to session s. mu is held.
+// own makes s the owner of the cache, and removes all results if another session owned it. The caller holds mu.
 func (rc *resultCache) own(s *conn.Session) {
 	if rc.owner != s {
 		rc.owner = s
@@ -187,13 +187,13 @@ func (rc *resultCache) own(s *conn.Session) {
 	}
 }
 
-// clearAll is clear with mu held.
+// clearAll is like clear, but the caller holds mu.
 func (rc *resultCache) clearAll() {
 	rc.clears++
 	rc.removeIf(func(*keptResult) bool { return true })
 }
 
-// removeIf removes the results for which stale reports true. mu is held.
+// removeIf removes the results for which stale returns true. The caller holds mu.
 func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
 	if rc.keptResults == nil {
 		return
@@ -207,14 +207,14 @@ func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
 	}
 }
 
-// remove removes one result. mu is held.
+// remove removes one result. The caller holds mu.
 func (rc *resultCache) remove(e *list.Element) {
 	k := rc.recent.Remove(e).(*keptResult)
 	delete(rc.results, k.key)
 	rc.size -= k.size()
 }
 
-// changed drops the results that a notification of the server makes stale.
+// changed removes the results that a notification of the server makes stale.
 func (rc *resultCache) changed(method, uri string) {
 	if rc == nil {
 		return
@@ -231,19 +231,19 @@ func (rc *resultCache) changed(method, uri string) {
 	}
 }
 
-// listedBy names the lists that contain the targets of a method. If the server does not know a target, these lists
+// listedBy maps a method to the list methods that return its targets. If the server does not know a target, these lists
 // may be stale.
 var listedBy = map[string][]string{
 	mcp.MethodCallTool:              {mcp.MethodListTools},
 	mcp.MethodGetPrompt:             {mcp.MethodListPrompts},
 	mcp.MethodReadResource:          {mcp.MethodListResources, mcp.MethodListResourceTemplates},
-	mcp.MethodListTools:             {mcp.MethodListTools}, // the cursor's list has changed
+	mcp.MethodListTools:             {mcp.MethodListTools}, // an unknown cursor means that the list has changed
 	mcp.MethodListPrompts:           {mcp.MethodListPrompts},
 	mcp.MethodListResources:         {mcp.MethodListResources},
 	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},
 }
 
-// doubt removes the lists that must be stale if the server answers a request of method with this error.
+// doubt removes the lists that must be stale because the server answered a request of method with this error.
 // (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and "Interaction with Pagination")
 func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	switch e.Code {
@@ -252,8 +252,8 @@ func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	}
 }
 
-// keep caches the result of cl for its declared time. An answer other than the result leaves the result empty, without
-// a declared time.
+// keep caches the result of cl for the time that the result declares. If the answer is not the result, for example
+// because it requests input, the result is empty and declares no time.
 func (cl *call) keep() {
 	if cl.keeping.key == "" {
 		return

@@ -33,7 +33,7 @@ func listing(t *testing.T, c *mcpclient.Client, options ...mcpclient.CallOption)
 	return got
 }
 
-// kept lists the tools, which must come from the cache.
+// kept lists the tools. The result must come from the cache.
 func kept(t *testing.T, c *mcpclient.Client) *mcp.ListToolsResult {
 	t.Helper()
 	got := listing(t, c)
@@ -42,12 +42,12 @@ func kept(t *testing.T, c *mcpclient.Client) *mcp.ListToolsResult {
 	case r := <-got:
 		return r
 	default:
-		t.Fatal("the server is asked, want the result that is kept")
+		t.Fatal("the client asked the server, want the cached result")
 		return nil
 	}
 }
 
-// asked lists the tools, for which the client must ask the server.
+// asked lists the tools. The client must ask the server.
 func (v *conversation) asked(c *mcpclient.Client, result string, options ...mcpclient.CallOption) *mcp.ListToolsResult {
 	v.t.Helper()
 	got := listing(v.t, c, options...)
@@ -66,7 +66,7 @@ func TestFreshResultIsServedFromTheCache(t *testing.T) {
 			t.Errorf("the second list is %+v, want a list of its own with the same tool", second.Tools)
 		}
 		if got, want := second.TTL(), 15*time.Second; got != want {
-			t.Errorf("the second result is fresh for %v, want the %v that are left", got, want)
+			t.Errorf("the second result is fresh for %v, want the remaining %v", got, want)
 		}
 		second.Tools[0] = nil
 		if third := kept(t, c); third == second || third.Tools[0] != tool {
@@ -74,7 +74,7 @@ func TestFreshResultIsServedFromTheCache(t *testing.T) {
 		}
 		time.Sleep(15 * time.Second)
 		if r := v.asked(c, freshList(0, regionTool)); r.Tools[0].Name != "query" {
-			t.Errorf("listed %+v, want what the server says now", r.Tools)
+			t.Errorf("listed %+v, want the server's present list", r.Tools)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 		result string
 	}{
 		"no time":            {nil, freshList(0, plainTool)},
-		"less than none":     {nil, freshList(-5, plainTool)},
+		"negative":           {nil, freshList(-5, plainTool)},
 		"no hint":            {nil, `{"resultType":"complete","tools":[]}`},
 		"no cache":           {&mcpclient.Options{CacheSize: -1}, freshList(60_000, plainTool)},
 		"above the fraction": {&mcpclient.Options{CacheSize: 2000}, freshList(60_000, big)},
@@ -96,7 +96,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 				for range 2 {
 					v.asked(c, test.result)
 				}
-				// nothing to forget
+				// the client has nothing to forget
 				v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 				synctest.Wait()
 			})
@@ -141,7 +141,7 @@ func TestWithoutCacheAsksTheServerAndReplacesTheResult(t *testing.T) {
 		v.asked(c, freshList(60_000, plainTool))
 		v.asked(c, freshList(60_000, regionTool), mcpclient.WithoutCache())
 		if r := kept(t, c); r.Tools[0].Name != "query" {
-			t.Errorf("kept %+v, want the newer one", r.Tools[0])
+			t.Errorf("cached %+v, want the newer result", r.Tools[0])
 		}
 	})
 }
@@ -162,12 +162,12 @@ func TestCacheKeyIncludesParams(t *testing.T) {
 			t.Error(err)
 		}
 		if r := kept(t, c); r.Tools[0].Name != "plain" {
-			t.Errorf("the first page is kept as %+v", r.Tools[0])
+			t.Errorf("the first page is cached as %+v", r.Tools[0])
 		}
 	})
 }
 
-// reading makes a call whose result may be cached, in the background.
+// reading makes a call with a cacheable result, in the background.
 func reading(t *testing.T, c *mcpclient.Client, method, uri string) <-chan error {
 	return background(func() (err error) {
 		switch method {
@@ -219,7 +219,7 @@ var questions = []struct{ method, uri, result string }{
 	{mcp.MethodReadResource, "file:///ab", `{"resultType":"complete","ttlMs":60000,"contents":[]}`},
 }
 
-// keptOf returns the questions that the cache answers, as digits.
+// keptOf returns the indexes of the questions that the cache answers, as digits.
 func keptOf(t *testing.T, v *conversation, c *mcpclient.Client) (kept string) {
 	t.Helper()
 	for i, q := range questions {
@@ -244,7 +244,7 @@ func TestNotificationsInvalidateTheCache(t *testing.T) {
 		{`"method":"notifications/tools/list_changed","params":{"x":1}`, "123456"},
 		{`"method":"notifications/prompts/list_changed","params":{"x":1}`, "023456"},
 		{`"method":"notifications/resources/list_changed","params":{"x":1}`, "01456"},
-		{`"method":"notifications/resources/updated","params":{"uri":"file:///a/b"}`, "01236"}, // and its parent
+		{`"method":"notifications/resources/updated","params":{"uri":"file:///a/b"}`, "01236"}, // the parent is affected too
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///a"}`, "012356"},
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///other"}`, "0123456"},
 		{`"method":"notifications/message","params":{"level":"info","data":1}`, "0123456"},
@@ -292,7 +292,7 @@ func TestNewSessionClearsTheCache(t *testing.T) {
 }
 
 func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
-	resumed := false // reads continue with a request state from the caller
+	resumed := false // middleware sets the request state of later reads
 	o := confirming()
 	o.Middleware = []mcpclient.Middleware{func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -306,7 +306,8 @@ func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
 		for range 2 {
 			done := reading(t, c, mcp.MethodReadResource, "file:///a")
 			asks := inputRequired(`{"k":`+formRequest+`}`, `"s"`)
-			v.Answer(v.Expect(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:]) // no hint belongs there
+			// a request for input must not have a freshness hint
+			v.Answer(v.Expect(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:])
 			v.Answer(v.Expect(mcp.MethodReadResource), questions[4].result)
 			if err := <-done; err != nil {
 				t.Error(err)
@@ -362,7 +363,7 @@ func TestCacheIsClearedWhenClientStartsToListen(t *testing.T) {
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
 			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, f.ID))
 		synctest.Wait()
-		v.asked(c, freshList(60_000, plainTool)) // it may have changed before
+		v.asked(c, freshList(60_000, plainTool)) // the list may have changed before the client started to listen
 		kept(t, c)
 	})
 }
@@ -380,7 +381,7 @@ func TestToolChangedWithoutNotificationIsListedAgain(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000, rowsTool))
 		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || h.header["Mcp-Param-Rows"] != "3" {
-			t.Errorf("got %v with the headers %v, want those of the new list", err, h.header)
+			t.Errorf("got %v with the headers %v, want the headers of the new list", err, h.header)
 		}
 	})
 }
@@ -393,15 +394,15 @@ func TestCacheHitIsCountedAndSendsNoRequest(t *testing.T) {
 		v.asked(c, freshList(60_000, plainTool))
 		kept(t, c)
 		kept(t, c)
-		v.asked(c, freshList(60_000, plainTool), mcpclient.WithoutCache()) // which does not look up the cache
+		v.asked(c, freshList(60_000, plainTool), mcpclient.WithoutCache()) // WithoutCache does not look up the cache
 		for outcome, want := range map[string]int64{"hit": 2, "miss": 1} {
 			got := rec.Value("mcp_client.cache.lookups", "mcp.method.name", "tools/list", "mcp_client.cache.outcome", outcome)
 			if got != want {
-				t.Errorf("%d look-ups are a %s, want %d", got, outcome, want)
+				t.Errorf("%d look-ups were a %s, want %d", got, outcome, want)
 			}
 		}
 		if got := rec.Count("mcp.client.operation.duration", "mcp.method.name", "tools/list"); got != 2 {
-			t.Errorf("%d requests were measured, want the 2 that were sent", got)
+			t.Errorf("%d requests were measured, want 2", got)
 		}
 	})
 }
@@ -423,8 +424,8 @@ func TestResultAfterWaitingForReadinessIsCached(t *testing.T) {
 	})
 }
 
-// A private result belongs to the principal that requested it: after another login, the client requests private results
-// again, but not public ones. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
+// A private result belongs to the user who requested it. After another user has logged in, the client requests private
+// results again, but not public ones. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
 func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 	for _, test := range []struct {
 		scope string
@@ -432,7 +433,7 @@ func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 	}{
 		{`"cacheScope":"public"`, true},
 		{`"cacheScope":"private"`, false},
-		{`"cacheScope":"shared"`, false}, // unknown
+		{`"cacheScope":"shared"`, false}, // an unknown scope
 		{`"x":1`, false},
 	} {
 		var authorized func()
@@ -446,11 +447,11 @@ func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 			v.asked(c, list)
 			kept(t, c)
 			if !v.stranger(c, rec, "other") {
-				t.Error("the list is not taken for complete, want it so")
+				t.Error("the client considers the list incomplete, want complete")
 			}
 			authorized()
 			if v.stranger(c, rec, "other") {
-				t.Error("the client still knows the old tools, want them forgotten: the principal may be another one")
+				t.Error("the client still has the old tools, want none for another user")
 			}
 			if test.stays {
 				kept(t, c)

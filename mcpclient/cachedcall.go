@@ -13,25 +13,26 @@ import (
 
 // keeping is the cache state of a call.
 type keeping struct {
-	key     string // cache key of the result; empty if it must not be cached
-	uri     string // URI of the resource, if there is a key
-	version uint32 // version of the cache when the request was made, if there is a key
+	key     string // cache key of the result; empty if the result must not be cached
+	uri     string // URI of the resource; set only with key
+	version uint32 // version of the cache at the time of the request; set only with key
 	frame   int    // bytes of the answer's frame
 }
 
-// cachedCall makes a call that the cache may answer: of a list, or resources/read. A fresh cached result is
-// shared with all callers, and nothing is sent. Two concurrent calls that find no result both ask the server.
+// cachedCall makes a call that the cache may answer: a list or resources/read. If the cache has a fresh result, the
+// client sends nothing, and all callers share the items of the result. If two concurrent calls find no result, both ask
+// the server.
 func (c *Client) cachedCall(ctx context.Context, method string, params any, result hinted, o ...CallOption) error {
 	return c.Call(ctx, method, params, result, append(o[:len(o):len(o)], cacheable)...)
 }
 
-// hinted is a pointer to a result that declares how long it is fresh.
+// hinted is a pointer to a result type that declares how long the result is fresh.
 type hinted interface{ Hint() *mcp.CacheHint }
 
 func cacheable(a *asked) { a.cacheable, a.ifSent = true, true }
 
-// fromCache is the layer that answers a call with a fresh cached result, caches results, and removes lists that an
-// error of the server contradicts.
+// fromCache is the layer that answers a call from the cache, and caches results. If an error of the server contradicts
+// cached lists, fromCache removes them.
 func fromCache(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if cl.recall() {
@@ -52,8 +53,8 @@ func fromCache(next roundTrip) roundTrip {
 	}
 }
 
-// recall sets the result from the cache and reports whether it was cached. If the answer to cl may be cached, recall
-// sets the key of cl.
+// recall sets the result of cl from the cache and reports whether the cache had one. If the answer to cl may be cached,
+// recall sets the cache key of cl.
 func (cl *call) recall() bool {
 	c := cl.c
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
@@ -84,17 +85,17 @@ func (cl *call) recall() bool {
 	return true
 }
 
-// hintsAtFreshness reports whether results in a session declare how long they are fresh.
+// hintsAtFreshness reports whether results of session s can declare how long they are fresh.
 func hintsAtFreshness(s *conn.Session) bool { return s.Version.Era() == mcp.Modern }
 
-// identify sets the cache key of cl: everything that the result may depend on. It reports false if the result must
-// not be cached.
+// identify sets the cache key of cl, which contains everything that the result may depend on. It returns false if the
+// result must not be cached.
 func (cl *call) identify() bool {
 	var err error
 	b := append(append(cl.scratch[:0], cl.Method...), 0)
 	begin := len(b)
 	if b, err = mcp.AppendParams(b, cl.params); err != nil {
-		return false // so the request cannot be sent either
+		return false // the request cannot be sent either
 	}
 	for o := jsonscan.ObjectAt(b, begin); o.Next(); {
 		switch string(o.Key()) {
@@ -109,8 +110,8 @@ func (cl *call) identify() bool {
 	return true
 }
 
-// beginKeeping records the version of the cache before the request, or that the answer must not be cached: a
-// result that depends on user input answers no other request.
+// beginKeeping records the version of the cache before the request. If the answer must not be cached, it clears the
+// cache key. A result that depends on user input must not answer another request.
 func (cl *call) beginKeeping(s *conn.Session) {
 	switch {
 	case cl.keeping.key == "":

@@ -14,20 +14,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Call sends a request, waits for its result, and decodes the result into result, a pointer; nil ignores the
-// result and a *json.RawMessage takes its JSON text. params is any value that encodes as a JSON object, nil for
-// none. Unlike [Client.CallTool], Call does not repeat parameters in HTTP headers.
+// Call sends a request, waits for its result, and decodes the result into result, which must be a pointer. If result is
+// nil, Call ignores the result; a *json.RawMessage gets the JSON text. params is any value that encodes as a JSON
+// object, or nil. Unlike [Client.CallTool], Call does not repeat parameters in HTTP headers.
 //
-// If a modern server requests input first, the client's handlers answer, and the request is sent again, up to
-// [Limits.InputRounds] times; each request has the full timeout. (specification 2026-07-28, basic/patterns/mrtr) If the
-// server makes a task of a tool call, Call waits for the task as long as ctx allows; when ctx ends, it asks the server
-// once to cancel the task. The client must declare tasks: see [UseTasks].
+// If a modern server requests input first, the client's handlers answer, and the client sends the request again, up to
+// [Limits.InputRounds] times. Each request has the full timeout. (specification 2026-07-28, basic/patterns/mrtr) If the
+// server makes a task of a tool call, Call waits for the task until ctx ends; then the client asks the server once to
+// cancel the task. The client must declare tasks: see [UseTasks].
 //
-// Strings and raw JSON in the result may share the memory of the whole answer: a caller that keeps a small part of
-// a large result for long should clone it.
+// Strings and raw JSON in the result may share the memory of the whole answer. A caller that keeps a small part of a
+// large result for long should clone that part.
 //
-// The error is an [*Error]. A result that reports a failure of a tool is not an error. When ctx ends or the
-// timeout passes, the client notifies the server once and drops a late answer; Call returns at once.
+// The error is an [*Error]. A result that reports the failure of a tool is not an error. When ctx ends or the timeout
+// passes, Call returns at once. The client then notifies the server once, and drops a late answer.
 func (c *Client) Call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	if c.intercepted != nil {
 		return c.intercept(ctx, method, params, result, options)
@@ -35,9 +35,9 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	return c.call(ctx, method, params, result, options...)
 }
 
-// Notify sends a notification. params is any value that encodes as a JSON object, nil for none. It returns when
-// the transport has accepted the notification, which the server may never receive. If the client is not ready, the
-// error is [ErrNotReady]; if the transport is busy, it is [ErrBackpressure]: a notification is not retried.
+// Notify sends a notification. params is any value that encodes as a JSON object, or nil. Notify returns when the
+// transport has accepted the notification; the server may still never receive it. The error is [ErrNotReady] if the
+// client is not ready, and [ErrBackpressure] if the transport is busy: the client does not retry notifications.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	if err := c.core.Notify(ctx, method, params); err != nil {
 		return errorOf(err)
@@ -45,19 +45,19 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
-// roundTrip makes a call, or a part of it, and returns its error.
+// roundTrip makes a call, or a part of a call, and returns its error.
 type roundTrip func(ctx context.Context, cl *call) *Error
 
-// trip is the sequence of layers of a call, from the outermost to the request.
+// trip runs a call through its layers, from the outermost layer to the request.
 var trip roundTrip
 
-func init() { // in init, because layers make calls through trip
+func init() { // set in init, because the layers themselves make calls through trip
 	trip = watched(untilItWorks(asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error {
 		return errorOf(cl.Do(ctx))
 	}))))))
 }
 
-// call is Call without the middleware.
+// call is like Call, but without the middleware.
 func (c *Client) call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	cl := c.newCall(method, params)
 	cl.result, cl.asked.logLevel = result, c.logLevel.level()
@@ -83,7 +83,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	return err
 }
 
-// travel sends the call through its layers.
+// travel runs the call through its layers.
 func (cl *call) travel(ctx context.Context) error {
 	err := trip(ctx, cl)
 	if cl.asked.afterNotifications {
@@ -98,11 +98,11 @@ func (cl *call) travel(ctx context.Context) error {
 	return err
 }
 
-// again reports whether the call was answered before with something other than its result.
+// again reports whether the server has already answered the call with something other than the final result.
 func (cl *call) again() bool { return cl.input.rounds+cl.visits > 0 }
 
-// call is a call of a user: it makes requests until there is a result. Each layer keeps its state in a separate part of
-// the call. A call belongs to its caller, and is pooled: no code may keep a pointer to it after its end.
+// call is a user's call. It sends requests until there is a result. Each layer keeps its state in a separate part of
+// the call. A call belongs to its caller and returns to a pool: no code may keep a pointer to it after its end.
 type call struct {
 	conn.Request
 	c       *Client
@@ -113,13 +113,13 @@ type call struct {
 
 	keeping keeping
 	input   inputRounds
-	visits  int  // how often the server has required visits to URLs
+	visits  int  // how often the server required the user to visit URLs
 	anew    bool // the next request is a retry
 	tasks   taskCall
 	loop    loopCall
 }
 
-// newCall returns a call from the client's pool. Clients share no pool, because a channel that was created in one
+// newCall returns a call from the client's pool. Clients do not share a pool, because a channel that was created in one
 // synctest bubble cannot be used in another.
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
@@ -131,11 +131,11 @@ func (c *Client) newCall(method string, params any) *call {
 	return cl
 }
 
-// keptFrame bounds the memory that a pooled call keeps for the next request. Reusing the buffers of the arguments and
-// their encoder saves a quarter of the CPU time of a call with 112 KiB on stdio.
+// keptFrame bounds the memory that a pooled call keeps for the next request, in bytes. Reusing the buffers of the
+// arguments and their encoder saves a quarter of the CPU time of a call with 112 KiB on stdio.
 const keptFrame = 512 << 10
 
-// free returns a call to the pool. Its outcome has been received, or will never be sent.
+// free returns a call to the pool. The caller has received the outcome of the call, or no outcome can arrive any more.
 func (c *Client) free(cl *call) {
 	*cl = call{c: c, Request: cl.Request.Cleared(), scratch: cl.scratch[:0]}
 	if cap(cl.Frame)+cap(cl.scratch) > keptFrame {
@@ -144,7 +144,7 @@ func (c *Client) free(cl *call) {
 	c.pool.Put(cl)
 }
 
-// apply applies the options.
+// apply applies the options to cl.
 func (cl *call) apply(options []CallOption) {
 	cl.c.cfg.apply(&cl.asked, options)
 	cl.Sending = cl.asked.Sending
@@ -206,8 +206,8 @@ func (cl *call) encodeFor(s *conn.Session) error {
 	return cl.Write(appendRequest, s, meta, cl.scratch)
 }
 
-// nameFor returns the value of the HTTP header Mcp-Name. It reads the encoded form of params of the caller's own
-// type.
+// nameFor returns the value of the HTTP header Mcp-Name. If params has a type of the caller, nameFor reads the name
+// from the encoded params.
 func (cl *call) nameFor(v mcp.Version) string {
 	if name := mcp.TargetOf(cl.params); name != "" || len(cl.scratch) == 0 {
 		return name
@@ -225,7 +225,7 @@ func (cl *call) nameFor(v mcp.Version) string {
 	return ""
 }
 
-// About describes the request to the telemetry.
+// About describes the request for the telemetry.
 func (cl *call) About() instrument.Request {
 	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew,
 		Attributes: cl.asked.spanAttributes}
@@ -249,7 +249,7 @@ func (cl *call) About() instrument.Request {
 	return r
 }
 
-// saysError reports whether the JSON text of a tool's result has isError set.
+// saysError reports whether isError is set in the JSON text of a tool's result.
 func saysError(result json.RawMessage) bool {
 	failed, _ := mcp.Object(result).Lookup("isError")
 	return string(failed) == "true"

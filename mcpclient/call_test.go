@@ -102,7 +102,7 @@ func TestTimeoutNotifiesTheServerAndDropsTheLateAnswer(t *testing.T) {
 		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
 		v.Answer(v.Expect("next"), `{}`)
 		if err := <-done; err != nil {
-			t.Errorf("want the next call to go on after a late answer, got %v", err)
+			t.Errorf("want the next call to succeed after a late answer, got %v", err)
 		}
 	})
 }
@@ -122,9 +122,9 @@ func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
 // The timer stays set for a call that was answered in time.
 func TestCallTimesOutAtItsDeadline(t *testing.T) {
 	for name, limits := range map[string]struct{ answered, silent time.Duration }{
-		"a call with more time":          {answered: 10 * time.Second, silent: 3 * time.Second},
-		"a call whose time passes first": {answered: 2 * time.Second, silent: 3 * time.Second},
-		"a call of another minute":       {answered: time.Second, silent: 2 * time.Minute},
+		"a call with a longer timeout":          {answered: 10 * time.Second, silent: 3 * time.Second},
+		"a call with an earlier deadline":       {answered: 2 * time.Second, silent: 3 * time.Second},
+		"a call with a deadline a minute later": {answered: time.Second, silent: 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -168,7 +168,7 @@ func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
 			t.Errorf("want the notice to have %s, got %s", want, cancelled.Raw)
 		}
 		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-		v.Answer(v.Expect("next"), `{}`) // no second cancellation before it
+		v.Answer(v.Expect("next"), `{}`) // the server gets no second cancellation before this request
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -207,16 +207,16 @@ func TestServerErrorsAreTyped(t *testing.T) {
 
 func TestInvalidResponseFailsOnlyItsCall(t *testing.T) {
 	for name, answer := range map[string]string{
-		"middle that is not JSON":    `{"jsonrpc":"2.0","id":%s,"result":{"content":[}}`,
-		"of the wrong shape":         `{"jsonrpc":"2.0","id":%s,"result":{"content":7}}`,
-		"without what is required":   `{"jsonrpc":"2.0","id":%s,"result":{}}`,
-		"two results":                `{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"result":{"content":[]}}`,
-		"result and error":           `{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"error":{"code":1,"message":""}}`,
-		"of an unknown type":         `{"jsonrpc":"2.0","id":%s,"result":{"content":[],"resultType":"surprise"}}`,
-		"an array":                   `{"jsonrpc":"2.0","id":%s,"result":[]}`,
-		"invalid UTF-8":              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"x\":\"\xff\"}}",
-		"an error without a code":    `{"jsonrpc":"2.0","id":%s,"error":{"message":"x"}}`,
-		"an error that is no object": `{"jsonrpc":"2.0","id":%s,"error":"x"}`,
+		"a result that is not JSON":      `{"jsonrpc":"2.0","id":%s,"result":{"content":[}}`,
+		"a wrong structure":              `{"jsonrpc":"2.0","id":%s,"result":{"content":7}}`,
+		"a missing member":               `{"jsonrpc":"2.0","id":%s,"result":{}}`,
+		"two results":                    `{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"result":{"content":[]}}`,
+		"result and error":               `{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"error":{"code":1,"message":""}}`,
+		"an unknown type":                `{"jsonrpc":"2.0","id":%s,"result":{"content":[],"resultType":"surprise"}}`,
+		"an array":                       `{"jsonrpc":"2.0","id":%s,"result":[]}`,
+		"invalid UTF-8":                  "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"x\":\"\xff\"}}",
+		"an error without a code":        `{"jsonrpc":"2.0","id":%s,"error":{"message":"x"}}`,
+		"an error that is not an object": `{"jsonrpc":"2.0","id":%s,"error":"x"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -230,7 +230,7 @@ func TestInvalidResponseFailsOnlyItsCall(t *testing.T) {
 				done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
 				v.Answer(v.Expect("next"), `{}`)
 				if err := <-done; err != nil {
-					t.Errorf("want the connection to live, got %v", err)
+					t.Errorf("want the connection to stay open, got %v", err)
 				}
 				if got := c.Status().Epoch; got != 1 {
 					t.Errorf("want the same connection, got epoch %d", got)
@@ -252,7 +252,7 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 			`{"jsonrpc":"2.0","id":99999,"result":{}}`, `{"jsonrpc":"2.0","id":"7","result":{}}`,
 			`{"jsonrpc":"2.0","id":1.5,"result":{}}`,
 			`{"jsonrpc":"1.0","id":1,"result":{}}`, `{"id":1,"result":{}}`, `{"jsonrpc":"2.0","ID":2,"result":{}}`,
-			`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{}}`, // not in this version
+			`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{}}`, // this revision has no such request
 			strings.Repeat("[", 100_000), "\xff\xfe", "\ufeff{}",
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"content":[]}}`, f.ID),
 		)
@@ -357,7 +357,7 @@ func TestFullSendQueueIsErrBackpressureAfterThreeAttempts(t *testing.T) {
 		begun := time.Now()
 		err := c.Call(t.Context(), "refused", big, nil)
 		if !errors.Is(err, mcpclient.ErrBackpressure) || !mcpclient.SafeToRetry(err) ||
-			!strings.Contains(err.Error(), "the send queue is full, tried 3 times") {
+			!strings.Contains(err.Error(), "the send queue is full (tried 3 times)") {
 			t.Fatalf("want backpressure, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited < 10*time.Millisecond || waited > 30*time.Millisecond {
@@ -451,11 +451,11 @@ func TestMessageRefusedByTransportFailsOnlyItsCall(t *testing.T) {
 		f := v.Expect("other")
 		if err := c.Call(t.Context(), "unsendable", nil, nil); !mcpclient.SafeToRetry(err) ||
 			errors.Is(err, mcpclient.ErrConnectionLost) {
-			t.Errorf("want the call to fail by itself, safe to retry, got %v", err)
+			t.Errorf("want only the call to fail, safe to retry, got %v", err)
 		}
 		if err := c.Notify(t.Context(), "unsendable", nil); !mcpclient.SafeToRetry(err) ||
 			errors.Is(err, mcpclient.ErrConnectionLost) {
-			t.Errorf("want the notification to fail by itself, safe to retry, got %v", err)
+			t.Errorf("want only the notification to fail, safe to retry, got %v", err)
 		}
 		v.Answer(f, `{}`)
 		if err := <-other; err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// TestClientCallOptionsApplyToEachCall makes every kind of call, with and without middleware: the client's options
-// apply to each, and an option of the call overrides them.
+// The test makes every kind of call, with and without middleware. The client's options apply to each call, and an
+// option of the call overrides them.
 func TestClientCallOptionsApplyToEachCall(t *testing.T) {
 	passing := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {

@@ -9,8 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// require fails a call at once if a ready server has not declared the capability with this name. Before the client
-// is ready, the capabilities are unknown: then a call that waits is sent, and the server itself refuses it.
+// require fails a call at once if the client is ready and the server has not declared the capability with this name.
+// Before the client is ready, the capabilities are unknown; then the client sends a call that waits for readiness, and
+// the server itself refuses it.
 func (c *Client) require(ctx context.Context, method string, params any, options []CallOption,
 	have func(*mcp.ServerCapabilities) bool, name string) error {
 	if s := c.core.Present(); s != conn.NoSession && !have(&s.Capabilities) {

@@ -64,7 +64,7 @@ func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 				inRevisions(t, mcp.SupportedVersions(), capabilities, mcpclient.Options{}, func(t *testing.T, r *revision) {
 					if name == "Complete" && r.v == mcp.Version20241105 {
 						done := background(func() error { return call(r.c, t.Context()) })
-						r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`) // the revision has no such capability
+						r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`) // this revision has no such capability
 						if err := <-done; err != nil {
 							t.Error(err)
 						}
@@ -117,9 +117,9 @@ func TestVersionDependentOperationsWaitForHandshake(t *testing.T) {
 				})
 				time.Sleep(time.Second)
 				v.greet(mcp.Version20260728, all)
-				v.Expect(call.method) // never answered
+				v.Expect(call.method) // the server never answers
 				if err, took := <-done, time.Since(begun); took != 3*time.Second || !errors.Is(err, mcpclient.ErrTimeout) {
-					t.Errorf("want the time for the waiting to be part of the timeout, 3 s, got %v after %v", err, took)
+					t.Errorf("want the timeout of 3 s to include the wait for readiness, got %v after %v", err, took)
 				}
 			})
 		})
@@ -163,7 +163,7 @@ func TestDeclaredCapabilitiesFitTheRevision(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		got := conn.DeclaredIn(v, mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: mcp.Object{}}})
 		if (got.Elicitation != nil) != (v >= mcp.Version20251125) {
-			t.Errorf("%s: want URLs declared where they are known, and forms never, got %+v", v, got.Elicitation)
+			t.Errorf("%s: want URLs declared where the revision has them, and no forms, got %+v", v, got.Elicitation)
 		}
 	}
 	if own.Tasks == nil || own.Elicitation.URL == nil || own.Sampling.Tools == nil {

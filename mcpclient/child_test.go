@@ -17,35 +17,36 @@ import (
 	"testing"
 )
 
-// In tests with real processes, this binary is also the server. It speaks raw JSON, line by line, so that its methods
-// can break the protocol, which no library allows.
+// In tests with real processes, this binary is also the server. It writes raw JSON, line by line, so that its methods
+// can violate the protocol, which no library allows.
 
 // roleEnv is the environment variable with the role of a server process.
 const roleEnv = "MCPOTEL_TEST_SERVER"
 
-// The servers.
+// The roles of server processes.
 const (
-	roleServer    = "server"      // answers
-	roleChatty    = "chatty"      // like server, with garbage between the answers
-	roleLegacy    = "legacy"      // exits on the probe, and answers initialize
-	roleExits     = "exits"       // exits at once with status 3 and the line lastWords
-	roleHTTP      = "http"        // a server over HTTP, which writes its URL
-	roleDescended = "descended"   // started by roleServer: keeps the streams open and ignores SIGTERM
+	roleServer    = "server"      // answers requests
+	roleChatty    = "chatty"      // like roleServer, with garbage between the answers
+	roleLegacy    = "legacy"      // exits after the probe, and answers initialize
+	roleExits     = "exits"       // exits at once with status 3, after it has written lastWords
+	roleHTTP      = "http"        // a server over HTTP, which first writes its URL
+	roleDescended = "descended"   // started by roleServer; keeps the streams open and ignores SIGTERM
 	lastWords     = "out of luck" // output of roleExits on standard error
 )
 
-// The methods of roleServer. Each is answered unless its comment states otherwise.
+// The methods of roleServer. It answers each request unless the comment states otherwise.
 const (
-	methodEnvironment = "test/environment" // its environment variables with the trace context
-	methodEcho        = "test/echo"        // the params
-	methodPID         = "test/pid"         // the process id
-	methodHold        = "test/hold"        // no answer; a notification of the same name confirms the arrival
-	methodFrame       = "test/frame"       // a frame of exactly params.size bytes
+	methodEnvironment = "test/environment" // returns its environment variables with the trace context
+	methodEcho        = "test/echo"        // returns the params
+	methodPID         = "test/pid"         // returns the process ID
+	methodHold        = "test/hold"        // no answer; a notification with the same method confirms the arrival
+	methodFrame       = "test/frame"       // returns a frame of exactly params.size bytes
 	methodGarbage     = "test/garbage"     // an answer after garbage
-	methodFork        = "test/fork"        // the process id of a child that keeps the streams open and ignores SIGTERM
-	methodResist      = "test/resist"      // from then on ignores SIGTERM and the end of its input
-	methodDeafen      = "test/deafen"      // from then on reads nothing, and also ignores SIGTERM
-	methodTool        = "tools/call"       // a text
+	// returns the process ID of a child that keeps the streams open and ignores SIGTERM
+	methodFork   = "test/fork"
+	methodResist = "test/resist" // after this, the server ignores SIGTERM and the end of its input
+	methodDeafen = "test/deafen" // after this, the server reads nothing and ignores SIGTERM
+	methodTool   = "tools/call"  // returns a text
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +66,7 @@ func play(role string) int {
 	case roleDescended:
 		resist()
 		_ = os.NewFile(3, "ready").Close()
-		select {} // the process listens for signals, so this is not a deadlock
+		select {} // not a deadlock for the runtime, because the process listens for signals
 	}
 	s := &rawServer{role: role}
 	if role == roleChatty {
@@ -89,15 +90,15 @@ func play(role string) int {
 // resist ignores SIGTERM. Because it listens for the signal, the runtime reports no deadlock in an idle process.
 func resist() { signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) }
 
-// rawServer is the state of a child.
+// rawServer is the state of a server process.
 type rawServer struct {
 	role    string
 	resists bool
-	out     sync.Mutex // held to write a line
+	out     sync.Mutex // held while a line is written
 	buf     []byte
 }
 
-// garbage lists invalid output of real servers, and worse.
+// garbage lists invalid output, as real servers write it, and worse.
 var garbage = []string{
 	"Server listening on stdio", "", "\x1b[32mready\x1b[0m", "{", `{"jsonrpc":"2.0","id":`, "[]", "null", "42",
 	`[{"jsonrpc":"2.0","id":1,"result":{}}]`,
@@ -107,14 +108,14 @@ var garbage = []string{
 	"\xff\xfe\x00", strings.Repeat("[", 10_000),
 }
 
-// message is the part of a request that a child reads.
+// message is the part of a request that a server process reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// handle handles one line, and reports whether the server must exit and with which status.
+// handle handles one line. If the server must exit, over is true and status is the exit status.
 func (s *rawServer) handle(line []byte) (status int, over bool) {
 	if s.answerTool(line) {
 		return 0, false
@@ -161,7 +162,7 @@ func (s *rawServer) handle(line []byte) (status int, over bool) {
 	return 0, false
 }
 
-// answerTool answers a call of a tool, and reports false for any other line. It allocates nothing, for benchmarks.
+// answerTool answers a tool call. It returns false for any other line. It allocates nothing, because benchmarks use it.
 func (s *rawServer) answerTool(line []byte) bool {
 	id, ok := bytes.CutPrefix(line, []byte(`{"jsonrpc":"2.0","id":`))
 	if !ok {
@@ -177,7 +178,7 @@ func (s *rawServer) answerTool(line []byte) bool {
 	return true
 }
 
-// write writes lines. It ignores errors, because the reader has gone.
+// write writes lines. It ignores errors, because the reader may be gone.
 func (s *rawServer) write(lines ...string) {
 	s.out.Lock()
 	defer s.out.Unlock()
@@ -199,7 +200,7 @@ func (s *rawServer) answerSized(m message) {
 	s.write(fmt.Sprintf(form, m.ID, strings.Repeat("x", p.Size-empty)))
 }
 
-// fork starts a child in this process's group, waits until the child ignores SIGTERM, and returns its process id.
+// fork starts a child in this process's group, waits until the child ignores SIGTERM, and returns its process ID.
 func fork() int {
 	r, w, err := os.Pipe()
 	if err != nil {

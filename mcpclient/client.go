@@ -22,7 +22,7 @@ type Client struct {
 	instance string
 	number   uint64 // unique in the process
 
-	pool          sync.Pool // of *call
+	pool          sync.Pool // contains *call values
 	operations    operations
 	dispatcher    dispatcher
 	answering     answering
@@ -31,17 +31,17 @@ type Client struct {
 	subscriptions subscriptions
 	logLevel      logLevel
 	roots         rootList
-	cache         *resultCache // nil for none
+	cache         *resultCache // nil if caching is off
 
 	elicitor    elicitor    // nil without handlers for elicitation
-	urls        *urlVisits  // nil without a handler for URLs
-	drift       *driftWatch // nil for none
+	urls        *urlVisits  // nil without a handler for URL visits
+	drift       *driftWatch // nil without UseDriftDetection
 	taskOptions TaskOptions // the zero value without UseTasks
-	intercepted CallFunc    // makes a call through the middleware; nil for no middleware
+	intercepted CallFunc    // runs a call through the middleware; nil without middleware
 }
 
-// New creates a client and starts to connect in the background. An error means that an option is invalid. The
-// caller must close the client: see [Client.Close] and [Client.Shutdown].
+// New creates a client and starts to connect in the background. It returns an error if an option is invalid. The caller
+// must close the client: see [Client.Close] and [Client.Shutdown].
 func New(t transport.Transport, o *Options) (*Client, error) {
 	return newClient(context.Background(), t, o, 0)
 }
@@ -65,7 +65,7 @@ func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, e
 
 func newClient(ctx context.Context, t transport.Transport, o *Options, attempts int) (*Client, error) {
 	if t == nil {
-		return nil, errors.New("mcpclient: no transport")
+		return nil, errors.New("mcpclient: the transport is nil")
 	}
 	cfg, err := newConfig(o, t.Name(), attempts)
 	if err != nil {
@@ -92,8 +92,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	return c, nil
 }
 
-// use adds the features. It returns an error if two features answer the same method, or if a capability cannot be
-// declared.
+// use adds the features to the client. It returns an error if two features answer the same method, or if a capability
+// cannot be declared.
 func (c *Client) use(features []Feature) error {
 	for _, f := range features {
 		f := f.feature()
@@ -128,22 +128,22 @@ func (c *Client) use(features []Feature) error {
 	if err := given.Check(c.cfg.Capabilities); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
-	c.cfg.core.Capabilities = c.cfg.Capabilities // including those of the features
+	c.cfg.core.Capabilities = c.cfg.Capabilities // includes the capabilities of the features
 	if err := c.cfg.core.Declarable(); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	return nil
 }
 
-// Done returns a channel that is closed when the client has ended: after [Client.Close], or after a permanent
-// failure, which [Client.Err] returns.
+// Done returns a channel that is closed when the client has ended: after [Client.Close], or after a permanent failure,
+// which [Client.Err] returns.
 func (c *Client) Done() <-chan struct{} { return c.core.Base.Done() }
 
-// Err returns why the client gave up, nil if it has not or if it was closed.
+// Err returns the error that made the client give up. It returns nil if the client has not given up or was closed.
 func (c *Client) Err() error { return c.core.GaveUp() }
 
 // Close ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process that
 // does not end within [Timeouts.Close] is killed. Close waits for all goroutines of the client, including handlers, but
-// little longer than that timeout. Until then handlers still get the queued notifications, with a context that has
-// ended. The error is nil. Further calls of Close wait in the same way. See [Client.Shutdown].
+// only slightly longer than that timeout. Until then, handlers still get the queued notifications, with a context that
+// has already ended. The error is always nil. Further calls of Close wait in the same way. See [Client.Shutdown].
 func (c *Client) Close() error { return c.core.Stop(context.Background()) }

@@ -10,28 +10,27 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// Shutdown prevents new operations, waits until those in flight have ended, and then closes the client as
+// Shutdown prevents new operations, waits until the operations in flight have ended, and then closes the client as
 // [Client.Close] does. New calls fail with [ErrShutdown], unsent. An operation includes everything that a call leads
-// to, such as rounds of input, the pages of a list, or waiting for a task. Until the client is closed, requests about
-// an earlier [Task] are still allowed, and so is [Client.Notify].
+// to, such as rounds of input, the pages of a list, or the wait for a task. Until the client is closed, it still allows
+// requests about an earlier [Task], and [Client.Notify].
 //
-// If ctx ends first, Shutdown closes the client at once, which ends the operations, and returns the cause of ctx.
-// Shutdown may be called more than once, and from any goroutine except that of an operation: the operation would wait
-// for itself.
+// If ctx ends first, Shutdown closes the client at once, which ends the operations, and returns the cause of ctx. Any
+// goroutine may call Shutdown, also repeatedly, except from inside an operation, which would wait for itself.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.core.Drain()
 	err := c.operations.wait(ctx)
-	_ = c.Close() // returns nil
+	_ = c.Close() // Close always returns nil
 	return err
 }
 
-// Shutdown shuts down the clients of all members concurrently, as [Client.Shutdown] does. The group accepts no more
+// Shutdown shuts down the clients of all members concurrently, as [Client.Shutdown] does. The group accepts no further
 // members. Each error is a [*MemberError].
 func (g *Group) Shutdown(ctx context.Context) error {
 	return g.end(func(c *Client) error { return c.Shutdown(ctx) })
 }
 
-// Close closes the clients of all members concurrently, as [Client.Close] does. The group accepts no more members.
+// Close closes the clients of all members concurrently, as [Client.Close] does. The group accepts no further members.
 func (g *Group) Close() error { return g.end((*Client).Close) }
 
 // end ends all members concurrently.
@@ -53,13 +52,14 @@ func (g *Group) end(end func(*Client) error) error {
 	return errors.Join(failed...)
 }
 
-// operations counts the users' operations in flight. An operation may count twice: by itself, and as part of another.
+// operations counts the users' operations in flight. An operation that is part of another operation is counted in
+// addition to it.
 type operations struct {
 	n       atomic.Int64
-	awaited atomic.Pointer[theirEnd] // created by the first goroutine that waits for the end
+	awaited atomic.Pointer[theirEnd] // created by the first goroutine that waits for the operations to end
 }
 
-// theirEnd wakes goroutines that wait until no operation is left.
+// theirEnd wakes the goroutines that wait until no operation is in flight.
 type theirEnd struct {
 	mu   sync.Mutex
 	none broadcast.Signal // guarded by mu
@@ -78,7 +78,7 @@ func (o *operations) leave() {
 	}
 }
 
-// wait waits until no operation is left.
+// wait waits until no operation is in flight, or until ctx ends.
 func (o *operations) wait(ctx context.Context) error {
 	// This precedes the read of n: either leave sees awaited, or wait sees the count that leave has lowered.
 	o.awaited.CompareAndSwap(nil, new(theirEnd))

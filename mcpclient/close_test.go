@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// shutDown runs Shutdown in the background. outcome is valid after ended returns true.
+// shutDown runs Shutdown in the background. outcome is valid after ended has returned true.
 func shutDown(t *testing.T, c *mcpclient.Client, patience time.Duration) (ended func() bool, outcome *error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	done := make(chan struct{})
@@ -44,7 +44,7 @@ func TestShutdownWaitsForWholeOperations(t *testing.T) {
 		name string
 		o    *mcpclient.Options
 		call func(ctx context.Context, c *mcpclient.Client) error
-		// rest plays the server to the end of the operation. The request in asked arrived before Shutdown.
+		// rest plays the server until the operation ends. The request asked arrived before Shutdown.
 		rest func(v *conversation, asked frame)
 	}{
 		{"a call", &mcpclient.Options{Versions: legacy},
@@ -98,7 +98,7 @@ func TestShutdownWaitsForWholeOperations(t *testing.T) {
 				asked := v.Receive()
 				ended, outcome := shutDown(t, c, time.Minute)
 				if ended() {
-					t.Error("Shutdown has ended while the operation goes on")
+					t.Error("Shutdown returned before the end of the operation")
 				}
 				if err := c.Call(t.Context(), "new", nil, nil); !errors.Is(err, mcpclient.ErrShutdown) ||
 					!mcpclient.SafeToRetry(err) {
@@ -112,9 +112,9 @@ func TestShutdownWaitsForWholeOperations(t *testing.T) {
 				if err := <-result; err != nil {
 					t.Errorf("the operation: %v", err)
 				}
-				time.Sleep(time.Second) // of the bubble, in which the connection is closed
+				time.Sleep(time.Second) // virtual time, in which the connection is closed
 				if !ended() || *outcome != nil {
-					t.Errorf("behind the operation: Shutdown has ended is %v, with %v", ended(), *outcome)
+					t.Errorf("after the operation: Shutdown returned %v, with %v", ended(), *outcome)
 				}
 				if err := c.Shutdown(t.Context()); err != nil {
 					t.Errorf("a second Shutdown: %v", err)
@@ -220,7 +220,7 @@ func TestHealthReportsUsableClients(t *testing.T) {
 		check("shutting down", http.StatusServiceUnavailable, "ready", true)
 		v.Answer(asked, `{}`)
 		err = <-slow
-		time.Sleep(time.Second) // of the bubble, in which the connection is closed
+		time.Sleep(time.Second) // virtual time, in which the connection is closed
 		if err != nil || !ended() || *outcome != nil {
 			t.Errorf("the call: %v, ended %v with %v", err, ended(), *outcome)
 		}

@@ -11,11 +11,12 @@ import (
 )
 
 // Complete requests completions for the value of a prompt argument or of a resource template's argument. others are the
-// arguments that already have values, nil for none; servers before 2025-06-18 do not get them. The answer has at most
-// 100 values, the best first; a longer answer is cut to 100 values, and HasMore is true.
+// arguments that already have values, or nil; the client does not send them to servers before 2025-06-18. The answer
+// has at most 100 values, the best first. If the server sends more, the client cuts the answer to 100 values and sets
+// HasMore.
 //
-// Servers declare completion only from 2025-03-26 on. A server of 2024-11-05 is asked, and may refuse.
-// (specification 2026-07-28, server/utilities/completion)
+// Servers can declare completion only from 2025-03-26 on. The client asks a server of 2024-11-05 without a declaration,
+// and the server may refuse. (specification 2026-07-28, server/utilities/completion)
 func (c *Client) Complete(
 	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
 	options ...CallOption,
@@ -42,16 +43,17 @@ func (c *Client) Complete(
 	return r, nil
 }
 
-// ErrSuperseded is in the error of a [Completer.Complete] call that a later call of the same Completer replaced.
+// ErrSuperseded is wrapped in the error of a [Completer.Complete] call that a later call of the same Completer
+// replaced.
 var ErrSuperseded = errors.New("superseded by a later completion")
 
 // DefaultCompletionDelay is the default delay of a [Completer].
 const DefaultCompletionDelay = 150 * time.Millisecond
 
-// Completer requests completions while a user types into one field, and avoids requests with answers that the user
-// would not see: a call sends its request only if no other call follows within the delay. Create a Completer for each
-// field. Its methods may be called from any goroutine. It need not be closed.
-// (specification 2026-07-28, server/utilities/completion, "Implementation Considerations")
+// Completer requests completions while a user types into one field, and skips requests for answers that the user would
+// not see: a call sends its request only if no other call follows within the delay. Create one Completer for each
+// field. Its methods may be called from any goroutine. It need not be closed. (specification 2026-07-28,
+// server/utilities/completion, "Implementation Considerations")
 type Completer struct {
 	client *Client
 	delay  time.Duration
@@ -60,8 +62,8 @@ type Completer struct {
 	stop context.CancelCauseFunc // ends the latest call; nil before the first; guarded by mu
 }
 
-// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay], negative no delay: then
-// calls are only superseded.
+// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay]. A negative delay means none:
+// then a later call still cancels an earlier one.
 func NewCompleter(c *Client, delay time.Duration) *Completer {
 	if delay == 0 {
 		delay = DefaultCompletionDelay
@@ -69,9 +71,9 @@ func NewCompleter(c *Client, delay time.Duration) *Completer {
 	return &Completer{client: c, delay: delay}
 }
 
-// Complete calls [Client.Complete] after the delay. A later call of the same Completer cancels this one, which returns
-// an error of kind [KindCancelled] that wraps [ErrSuperseded]. ctx bounds the delay too; the timeout begins after the
-// delay.
+// Complete calls [Client.Complete] after the delay. A later call of the same Completer cancels this call, which then
+// returns an error of kind [KindCancelled] that wraps [ErrSuperseded]. ctx bounds the delay too. The timeout of the
+// call begins after the delay.
 func (k *Completer) Complete(
 	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
 	options ...CallOption,
@@ -85,7 +87,7 @@ func (k *Completer) Complete(
 	return k.client.Complete(ctx, ref, argument, others, options...)
 }
 
-// supersede ends the previous call, and registers stop for the present call.
+// supersede ends the previous call, and stores stop for the present call.
 func (k *Completer) supersede(stop context.CancelCauseFunc) {
 	k.mu.Lock()
 	before := k.stop

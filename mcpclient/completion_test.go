@@ -42,7 +42,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 				last = typed(t.Context(), k, value)
 				time.Sleep(60 * time.Millisecond)
 			}
-			f := r.Expect(mcp.MethodComplete) // for the last value, and for no other
+			f := r.Expect(mcp.MethodComplete) // the client sends only the last value
 			if !strings.Contains(f.Raw, `"value":"pyt"`) {
 				t.Errorf("sent %s, want the last value completed", f.Raw)
 			}
@@ -51,14 +51,14 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if want := 220 * time.Millisecond; took != want { // since the last character
+		if want := 220 * time.Millisecond; took != want { // counted from the last character
 			t.Errorf("it took %v, want %v", took, want)
 		}
 		for _, done := range earlier {
 			err := <-done
 			wantSuperseded(t, err)
 			if !mcpclient.SafeToRetry(err) {
-				t.Errorf("%v: want it safe to retry, nothing was sent", err)
+				t.Errorf("%v: want safe to retry, because nothing was sent", err)
 			}
 		}
 		r.silent()
@@ -73,7 +73,7 @@ func TestLaterCompletionCancelsRunningOne(t *testing.T) {
 		second := typed(t.Context(), k, "py")
 		wantSuperseded(t, <-first)
 		var cancelled, next frame
-		for range 2 { // in either order
+		for range 2 { // the two messages may arrive in either order
 			if g := r.Receive(); g.Method == mcp.NotificationCancelled {
 				cancelled = g
 			} else {
@@ -87,7 +87,7 @@ func TestLaterCompletionCancelsRunningOne(t *testing.T) {
 		if err := <-second; err != nil {
 			t.Error(err)
 		}
-		third := typed(t.Context(), k, "pyt") // the previous completion has left nothing behind
+		third := typed(t.Context(), k, "pyt") // the previous completion must leave nothing behind
 		r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`)
 		if err := <-third; err != nil {
 			t.Error(err)
@@ -104,7 +104,7 @@ func TestCompletionCancelledDuringDelayIsNotSent(t *testing.T) {
 		cancel(errLunch)
 		if err := <-done; !errors.Is(err, errLunch) || errors.Is(err, mcpclient.ErrSuperseded) ||
 			!mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, want why the caller left", err)
+			t.Errorf("got %v, want the cause of the caller's context", err)
 		}
 		time.Sleep(time.Hour)
 		r.silent()

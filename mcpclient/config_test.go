@@ -55,20 +55,20 @@ func TestGivenOptionsReplaceDefaults(t *testing.T) {
 		t.Errorf("want the given options, got %+v", c)
 	}
 	if c.Backoff.Max != time.Minute {
-		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.Backoff.Max)
+		t.Errorf("want the longest delay to be at least the first delay, %v, got %v", time.Minute, c.Backoff.Max)
 	}
 	if p := c.core.Policy(); p.InitialAttempts != 0 {
 		t.Errorf("want no limit of attempts, got %d", p.InitialAttempts)
 	}
 	if got := c.core.Inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
-		t.Errorf("want a tombstone's life without the request timeout that there is not, got %v", got)
+		t.Errorf("without a request timeout, got the tombstone lifetime %v", got)
 	}
 	if c.core.Newest() != mcp.Version20250618 || len(c.core.Modern) != 0 || len(c.core.Legacy) != 2 {
 		t.Errorf("want the pinned versions, newest first, got %v, %v", c.core.Modern, c.core.Legacy)
 	}
 }
 
-// A duration that means forever must not overflow.
+// A duration that means "forever" must not overflow.
 func TestInfiniteDurationsDoNotOverflow(t *testing.T) {
 	const forever = time.Duration(math.MaxInt64)
 	for name, o := range map[string]Options{
@@ -82,10 +82,10 @@ func TestInfiniteDurationsDoNotOverflow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, err := newConfig(&o, "", 0)
 			if err != nil {
-				return // an error is fine too
+				return // an error is also acceptable
 			}
 			if ttl := c.core.Inflight().TTL; ttl <= 0 {
-				t.Errorf("want tombstones with a life, got %v", ttl)
+				t.Errorf("want a positive tombstone lifetime, got %v", ttl)
 			}
 			if err := c.core.Policy().Validate(); err != nil {
 				t.Errorf("want a policy that works, got %v", err)
@@ -111,9 +111,9 @@ func TestClientsWithTheSameOptionsShareTheirConfig(t *testing.T) {
 	}
 	for what, o := range map[string]Options{
 		"another version": {Versions: []mcp.Version{mcp.Version20251125}},
-		"another number":  {Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute},
+		"another timeout": {Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute},
 		"another name":    {Versions: []mcp.Version{mcp.Version20260728}, ClientInfo: mcp.Implementation{Name: "n"}},
-		"something declared": {Versions: []mcp.Version{mcp.Version20260728},
+		"declared capabilities": {Versions: []mcp.Version{mcp.Version20260728},
 			Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}},
 		"a function": {Versions: []mcp.Version{mcp.Version20260728}, OnTransition: func(connstate.Transition) {}},
 		"a handler": {Versions: []mcp.Version{mcp.Version20260728},

@@ -63,7 +63,7 @@ func TestContextCostOfToolsIsReported(t *testing.T) {
 	})
 }
 
-func TestResultSizeIsItsJSONSize(t *testing.T) {
+func TestReportedResultSizeIsJSONSize(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
 	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
@@ -91,7 +91,7 @@ func TestResultSizeIsItsJSONSize(t *testing.T) {
 	})
 }
 
-// The sizes of a list's pages add up to the size of the whole list, including the tools reported by name.
+// The sizes of a list's pages add up to the size of the whole list, including the tools that are reported by name.
 func TestPageSizesAddUpToListSize(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost(), telemetry.WithToolNameLimit(3))
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}

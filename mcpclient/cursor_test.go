@@ -13,13 +13,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// listingAll is the discover result of a modern server that has lists of all kinds and declares how long they are
+// listingAll is the discover result of a modern server that has all kinds of lists and declares how long they are
 // fresh.
 const listingAll = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},` +
 	`"prompts":{},` +
 	`"resources":{}},"ttlMs":0,"cacheScope":"private"}`
 
-// toolsPage returns a page with tools of these names, separated by spaces; more holds further members of the page.
+// toolsPage returns a page of tools. names contains the tools' names, separated by spaces; more contains further
+// members of the page.
 func toolsPage(names, more string) string {
 	var tools []string
 	for name := range strings.FieldsSeq(names) {
@@ -29,7 +30,7 @@ func toolsPage(names, more string) string {
 		",") + `]` + more + `}`
 }
 
-// namesOf lists the tools in the background; the channel gets their names and the error that ended the list.
+// namesOf lists the tools in the background. The channel receives their names and the error that ended the list.
 func namesOf(c *mcpclient.Client) <-chan string {
 	done := make(chan string, 1)
 	go func() {
@@ -46,18 +47,19 @@ func namesOf(c *mcpclient.Client) <-chan string {
 	return done
 }
 
-// wantPage receives a request for a page of the tools, which must have this cursor; "none" means no cursor.
+// wantPage receives a request for a page of the tools, which must have this cursor. The cursor "none" means that the
+// request has no cursor.
 func (c *conversation) wantPage(cursor string) frame {
 	c.t.Helper()
 	f := c.Expect(mcp.MethodListTools)
 	if got := paramsOf(c.t, f); cursor == "none" && strings.Contains(got, "cursor") || cursor != "none" &&
 		got != `{"cursor":`+cursor+`}` {
-		c.t.Fatalf("want the page with the cursor %s asked for, got %s", cursor, got)
+		c.t.Fatalf("want a request for the page with the cursor %s, got %s", cursor, got)
 	}
 	return f
 }
 
-// stranger calls a tool, which the server answers, and reports whether the metrics omit the tool's name, as they do if
+// stranger calls a tool, which the server answers. It reports whether the metrics omit the tool's name. They omit it if
 // the client knows that the server does not list the tool.
 func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recording, tool string) bool {
 	c.t.Helper()
@@ -69,7 +71,7 @@ func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recordi
 	return named() == before
 }
 
-// An empty cursor is a valid cursor: only its absence ends a list. (specification 2026-07-28,
+// An empty cursor is a valid cursor. A list ends only if a page has no cursor. (specification 2026-07-28,
 // server/utilities/pagination)
 func TestEmptyCursorIsSentForNextPage(t *testing.T) {
 	for _, null := range []string{``, `,"nextCursor":null`} {
@@ -83,23 +85,24 @@ func TestEmptyCursorIsSentForNextPage(t *testing.T) {
 			v.Answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`))
 			third := v.wantPage(`"3"`)
 			if v.stranger(c, rec, "three") {
-				t.Error("the list is taken for complete after its first page, want it so after the last")
+				t.Error("the client considers the list complete after its first page, want after the last page")
 			}
 			v.Answer(third, toolsPage("three", null))
 			if got := <-done; got != "one two three" {
 				t.Errorf("the list has %q, want the tools of all three pages", got)
 			}
 			if got := <-namesOf(c); got != "one two three" { // each page is cached under its own cursor
-				t.Errorf("the kept list has %q, want the tools of all three pages", got)
+				t.Errorf("the cached list has %q, want the tools of all three pages", got)
 			}
 			if !v.stranger(c, rec, "four") {
-				t.Error("the list is not taken for complete after its last page, want it so")
+				t.Error("the client considers the list incomplete after its last page")
 			}
 		})
 	}
 }
 
-// Some servers end a list with an empty cursor. When asked for the next page, they begin the list again, or refuse.
+// Some servers end a list with an empty cursor. If the client asks for the next page, they begin the list again, or
+// refuse.
 func TestEmptyCursorMayEndTheList(t *testing.T) {
 	for name, answer := range map[string]func(v *conversation){
 		"begins again": func(v *conversation) { v.Answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },
@@ -125,14 +128,15 @@ func TestInvalidCursorRestartsTheList(t *testing.T) {
 		done := namesOf(c)
 		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
 		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
-		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the cached page
+		// the client requests the first page again, and does not use the cached one
+		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`))
 		v.Answer(v.wantPage(`"2"`), toolsPage("d a", ``))
 		if got := <-done; got != "a b c d" {
 			t.Errorf("the list has %q, want each tool once", got)
 		}
 		for tool, gone := range map[string]bool{"a": false, "b": false, "c": false, "d": false, "e": true} {
 			if v.stranger(c, rec, tool) != gone {
-				t.Errorf("is %s none of the list: got %v, want %v", tool, !gone, gone)
+				t.Errorf("is %s missing in the list: got %v, want %v", tool, !gone, gone)
 			}
 		}
 
@@ -142,7 +146,7 @@ func TestInvalidCursorRestartsTheList(t *testing.T) {
 		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
 		v.Answer(v.wantPage("none"), toolsPage("a", ``))
 		if got := <-done; got != "a x" || !v.stranger(c, rec, "x") {
-			t.Errorf("the list has %q; want x listed and forgotten, for the new list has it no more", got)
+			t.Errorf("the list has %q; want x removed, because the new list does not have it", got)
 		}
 	})
 }
@@ -205,7 +209,8 @@ func TestListWithRepeatedCursorYieldsEachItemOnce(t *testing.T) {
 	})
 }
 
-// If the caller requests a single page, it gets the server's refusal: the caller knows the previous pages.
+// If the caller requests a single page, it gets the server's refusal. The client cannot restart the list, because only
+// the caller knows the previous pages.
 func TestSinglePageIsNotRestarted(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.ListTools(t.Context(), new("")); return err })

@@ -30,7 +30,7 @@ func through[T any](list iter.Seq2[T, error]) error {
 }
 
 // allOperations are the operations that may wait: every method of a client and of a task whose first parameter is a
-// context. They use WaitForReady where it is an option.
+// context. The operations use WaitForReady where that is an option.
 var allOperations = map[string]func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error{
 	"Client.WaitForReady": func(ctx context.Context, c *mcpclient.Client,
 		_ ...mcpclient.CallOption) error {
@@ -153,17 +153,17 @@ func TestEveryMethodWithContextIsTested(t *testing.T) {
 			}
 			name := of.Elem().Name() + "." + m.Name
 			if allOperations[name] == nil {
-				t.Errorf("%s takes a context and is not among the operations whose deadlines are tested", name)
+				t.Errorf("%s has a context parameter, but allOperations does not contain it", name)
 			}
 			delete(left, name)
 		}
 	}
 	if len(left) > 0 {
-		t.Errorf("no longer there: %v", left)
+		t.Errorf("these operations no longer exist: %v", left)
 	}
 }
 
-// everything declares the capabilities of the servers in the tests of stalls; firstAnswer answers any request.
+// everything declares the capabilities of the servers in the tests of stalls. firstAnswer is an answer to any request.
 const (
 	everything = `"capabilities":{"tools":{},"prompts":{},"resources":{"subscribe":true},"logging":{},"completions":{},` +
 		`"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
@@ -174,12 +174,12 @@ const (
 		`"params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}`
 )
 
-// stalls are the ways in which a server stops responding. Each function plays the server up to the stall; after that
+// stalls are the ways in which a server stops responding. Each function plays the server up to the stall. After that,
 // the server does nothing, or only its background work continues.
 var stalls = map[string]struct {
 	o      mcpclient.Options
 	server func(t *testing.T, s *script, c *mcpclient.Client)
-	asked  bool // all operations wait except asksNothing
+	asked  bool // all operations wait, except the operations in asksNothing
 }{
 	"does not answer the handshake": {o: mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Hour}},
 		server: func(*testing.T, *script, *mcpclient.Client) {}},
@@ -192,7 +192,7 @@ var stalls = map[string]struct {
 	"does not answer, legacy": {o: onlyLegacy, asked: true, server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		swallow(everythingLegacy(t, s, c))
 	}},
-	"does not answer a caller who reads": {o: mcpclient.Options{Features: []mcpclient.Feature{lending}},
+	"does not answer a caller that reads": {o: mcpclient.Options{Features: []mcpclient.Feature{lending}},
 		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := everythingModern(t, s, c)
 			v.exchange(c)
@@ -230,10 +230,10 @@ var stalls = map[string]struct {
 		v := everythingLegacy(t, s, c)
 		answerFirst(v, firstAnswer)
 	}},
-	"makes a task and says no more of it": {server: func(t *testing.T, s *script, c *mcpclient.Client) {
+	"makes a task and never updates it": {server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		answerFirst(everythingModern(t, s, c), taskState("task", "working", ""))
 	}},
-	"asks for input that is never given": {
+	"requests input that never arrives": {
 		o: mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleElicitation(
 			func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				<-ctx.Done()
@@ -250,7 +250,8 @@ var untimed = []string{
 	"Task.Update", "Task.Cancel",
 }
 
-// asksNothing are the operations that do not wait for a legacy server: they send no request, or do not support it.
+// asksNothing are the operations that do not wait for a legacy server, because they send no request or do not support
+// it.
 var asksNothing = []string{"Client.Shutdown", "Client.WaitForReady", "Client.Notify", "Client.SetRoots",
 	"Task.Update"}
 
@@ -272,7 +273,7 @@ func everythingLegacy(t *testing.T, s *script, c *mcpclient.Client) *conversatio
 	return v
 }
 
-// swallow receives the client's messages and answers none.
+// swallow receives the client's messages and answers none of them.
 func swallow(v *conversation) {
 	go func() {
 		for {
@@ -297,7 +298,7 @@ func answerFirst(v *conversation, result string) {
 	}()
 }
 
-// fillUp fills the transport.
+// fillUp fills the send queue of the transport.
 func fillUp(t *testing.T, c *mcpclient.Client) {
 	t.Helper()
 	if err := c.Notify(t.Context(), "x/fill", nil); err != nil {
@@ -305,7 +306,7 @@ func fillUp(t *testing.T, c *mcpclient.Client) {
 	}
 }
 
-// readable returns a transport with which callers may read their own answers.
+// readable returns a transport on which callers may read their own answers.
 func readable(s *script) transport.Transport { return &interruptible{Transport: s} }
 
 // Wherever the server stalls, each operation returns at its deadline.
@@ -336,7 +337,7 @@ func TestWaitEndsWithItsDeadline(t *testing.T) {
 	}
 }
 
-// Operations with one request also return at the timeout of the call.
+// Operations with a single request also return at the timeout of the call.
 func TestWaitEndsWithItsTimeout(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {
@@ -361,7 +362,8 @@ func TestWaitEndsWithItsTimeout(t *testing.T) {
 	}
 }
 
-// If two operations wait for each other, because both change the same thing at a server, their times run concurrently.
+// If two operations wait for each other, because both change the same state at a server, their timeouts run
+// concurrently.
 func TestTimeoutsOfConflictingOperationsRunConcurrently(t *testing.T) {
 	const patience = 3 * time.Second
 	for _, name := range []string{"Client.SubscribeResource", "Client.UnsubscribeResource", "Client.SetLogLevel"} {

@@ -28,15 +28,16 @@ func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	return err
 }
 
-// ReceiveError decodes an error of the server.
+// ReceiveError decodes an error answer of the server.
 func (cl *call) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, error) {
 	return conn.DecodeError(m)
 }
 
-// decodeByType decodes the result of m by its type: into result, or into the part of cl for that type. It refuses
-// types that were not negotiated, and a request for input for a method that allows none.
-// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") A result of type task
-// may answer tasks/get, as in examples of the extension's specification; a task requests input in its state instead.
+// decodeByType decodes the result of m by its result type: into the caller's result, or into the part of cl for that
+// type. It refuses types that were not negotiated, and a request for input for a method that must not request any.
+// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") An answer to tasks/get may
+// have the result type task, as in examples of the extension's specification; a task requests input through its state
+// instead.
 func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
 	text := m.Middle()
 	kind, err := s.Era.ResultType(text)

@@ -21,7 +21,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The outcomes of an answer. For a caller, a type that was not negotiated and an invalid answer are the same error.
+// The outcomes of an answer. For a caller, an answer with a type that was not negotiated is the same error as an
+// invalid answer.
 const (
 	givesResult = "a result"
 	givesInput  = "a need for input"
@@ -38,19 +39,19 @@ type answered struct {
 // someInput is a request for input.
 const someInput = `{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":{"type":"object"}}}`
 
-// resultFor returns a value of the type that the result of a method has.
+// resultFor returns a value of the result type of a method.
 func resultFor(method string) any {
 	m, _ := mcp.Lookup(method, mcp.Version20260728)
 	return reflect.New(m.Result).Interface()
 }
 
-// situation holds everything that determines the decoding of a result besides its bytes, and the layout of its frame.
+// situation is everything that determines the decoding of a result, except its bytes, and the layout of its frame.
 type situation struct {
 	era       conn.Era
 	method    string
 	augmented bool
 	into      func() any
-	before    string // of the frame
+	before    string // text of the frame before the result
 	after     string
 }
 
@@ -119,7 +120,8 @@ func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 	return answered{givesResult, result}
 }
 
-// expect returns the expected outcome of a result: encoding/json determines its type, and decoding a copy the rest.
+// expect returns the expected outcome of a result. encoding/json determines the type; a decoded copy determines the
+// rest.
 func (s situation) expect(result []byte) answered {
 	kind := mcp.ResultComplete
 	if s.era == conn.Era(conn.ModernEra{}) {
@@ -179,7 +181,8 @@ func typeByOracle(result []byte) (mcp.ResultType, bool) {
 	return mcp.ResultComplete, err == nil
 }
 
-// checkOutcome compares the client's outcome for a result with the outcome that its top-level members demand.
+// checkOutcome compares the client's outcome for a result with the outcome that follows from the result's top-level
+// members.
 func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	s := situationOf(n)
 	frame := []byte(s.before + string(result) + s.after)
@@ -193,7 +196,7 @@ func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	if err := valid.Check(); err == nil {
 		want = s.expect(bytes.Clone(valid.Middle()))
 	} else if v, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && v.Reason == jsonscan.TooDeep {
-		return // the limit of the depth depends on where counting begins
+		return // the depth limit depends on where the counting begins
 	}
 	got := s.decode(c, &m)
 	if got.what != want.what {
@@ -204,7 +207,7 @@ func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	}
 }
 
-// offlineClient returns a client of a server that sends nothing.
+// offlineClient returns a client whose server sends nothing.
 func offlineClient(tb testing.TB, tel *telemetry.Telemetry) *Client {
 	mute := transport.InMemory(func(ctx context.Context, _ *transport.Peer) { <-ctx.Done() })
 	c, err := New(mute, &Options{Telemetry: tel, Features: []Feature{UseTasks(nil)}})
@@ -215,8 +218,8 @@ func offlineClient(tb testing.TB, tel *telemetry.Telemetry) *Client {
 	return c
 }
 
-// pieces returns variants of a result's members, one list for each name. Some only contain text that looks like other
-// members.
+// pieces returns variants of a result's members, one list for each name. Some variants only contain text that looks
+// like other members.
 func pieces(text string) [][]string {
 	quoted, _ := json.Marshal(text)
 	content := string(quoted[1 : len(quoted)-1])
@@ -237,7 +240,7 @@ func pieces(text string) [][]string {
 	}
 }
 
-// The outcome of an answer depends only on the members of the result itself, not on the content, position or
+// The outcome of an answer depends only on the members of the result itself, and not on the content, position or
 // surroundings of strings.
 func FuzzOutcome(f *testing.F) {
 	const ask = `"resultType":"input_required","inputRequests":{"k":` + someInput + `}`

@@ -18,18 +18,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Notification is one notification of the server.
+// Notification is a notification from the server.
 type Notification struct {
 	Method string
-	Params json.RawMessage // valid JSON, an object; nil for none
+	Params json.RawMessage // a valid JSON object; nil for none
 
 	client *Client
 	params jsonrpc.Params
 	peer   *instrument.Peer
-	size   int           // bytes of its frame
-	uri    string        // URI of the updated resource
-	missed bool          // not received: the server may have sent such a notification while the connection was lost
-	behind chan struct{} // closed when all earlier notifications were handled; nil for a real one
+	size   int           // size of its frame, in bytes
+	uri    string        // URI of the updated resource; empty for none
+	missed bool          // the client may have missed this notification while the connection was lost
+	behind chan struct{} // closed when all earlier notifications were handled; nil for a real notification
 }
 
 // Decode decodes the params into v, a pointer. v shares no memory with the notification.
@@ -42,17 +42,17 @@ func (n *Notification) Decode(v any) error {
 }
 
 // Handler is a [Feature] that handles notifications of the server, such as [HandleToolListChanged] or
-// [HandleNotification]. [Client.Handle] adds it to a client that exists already.
+// [HandleNotification]. [Client.Handle] adds a Handler to an existing client.
 type Handler struct {
 	method  string // empty for all methods
 	handle  NotificationHandler
-	missing bool // handle is also called when the client may have missed a notification
+	missing bool // also call handle when the client may have missed a notification
 }
 
 func (h Handler) feature() feature { return feature{hears: &h} }
 
-// Handle calls the handler for later notifications, until remove is called. Handlers in [Options.Features] also get the
-// notifications right after the handshake.
+// Handle calls the handler for later notifications until remove is called. Use [Options.Features] for handlers that
+// must also get the notifications right after the handshake.
 func (c *Client) Handle(h Handler) (remove func()) { return c.dispatcher.hear(&h) }
 
 // hear adds a handler, and starts a subscription if the handler needs one.
@@ -62,29 +62,28 @@ func (d *dispatcher) hear(h *Handler) (remove func()) {
 	return remove
 }
 
-// dispatcher passes notifications to their handlers, sequentially and in order, outside of the goroutine that
-// reads.
+// dispatcher passes notifications to their handlers one by one, in order, in a goroutine other than the reader.
 type dispatcher struct {
 	c *Client
 
 	mu       sync.Mutex
 	changed  broadcast.Signal // sent when the handlers or other wishes change; guarded by mu
-	*hearers                  // nil before the first handler, which most clients never have; guarded by mu
+	*hearers                  // nil before the first handler, because most clients have none; guarded by mu
 }
 
-// hearers are the handlers, with the queue of their notifications.
+// hearers holds the handlers and the queue of their notifications.
 type hearers struct {
-	handlers []*Handler // in order of their addition
+	handlers []*Handler // in the order in which they were added
 	queue    notifyQueue
-	now      *delivery // owned by the goroutine that empties the queue; nil without that goroutine
+	now      *delivery // owned by the goroutine that empties the queue; nil while no such goroutine runs
 }
 
-// delivery is the state of passing one notification to its handlers.
+// delivery is the progress of one notification through its handlers.
 type delivery struct {
 	n      *Notification // nil for none
 	ctx    context.Context
-	op     instrument.Op // zero for a missed notification
-	left   []*Handler    // handlers that were not called yet
+	op     instrument.Op // zero for a notification that was missed
+	left   []*Handler    // handlers that have not been called yet
 	result instrument.Result
 }
 
@@ -107,13 +106,13 @@ func (d *dispatcher) add(entry *Handler) (remove func()) {
 	}
 }
 
-// set replaces the handlers. mu is held.
+// set replaces the handlers. The caller holds mu.
 func (d *dispatcher) set(handlers []*Handler) {
 	d.handlers = handlers
 	d.changed.Send()
 }
 
-// wishesChanged reports a change of the wishes other than handlers.
+// wishesChanged reports a change of wishes other than handlers.
 func (d *dispatcher) wishesChanged() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,7 +126,7 @@ func (d *dispatcher) change() <-chan struct{} {
 	return d.changed.Next()
 }
 
-// wanted returns the list changes that have handlers and that the server can report.
+// wanted returns the list changes that have handlers and that a server with these capabilities reports.
 func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,7 +142,7 @@ func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilte
 	return f
 }
 
-// of returns the handlers of n.
+// of returns the handlers for n.
 func (d *dispatcher) of(n *Notification) (all []*Handler) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,7 +157,8 @@ func (d *dispatcher) of(n *Notification) (all []*Handler) {
 	return all
 }
 
-// Notified applies a notification's effect on the client at once, then queues the notification for the handlers.
+// Notified applies the effects of a notification on the client at once, and then queues the notification for the
+// handlers.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	params, err := m.Params()
@@ -203,7 +203,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	}
 }
 
-// push queues n, or reports false if no handler wants it.
+// push queues n. It returns false if no handler wants n.
 func (d *dispatcher) push(n *Notification) bool {
 	if len(d.of(n)) == 0 {
 		return false
@@ -224,7 +224,7 @@ func (d *dispatcher) push(n *Notification) bool {
 	return true
 }
 
-// settle waits until all queued notifications were handled, or until ctx or the client ends.
+// settle waits until all queued notifications have been handled, or until ctx or the client ends.
 func (d *dispatcher) settle(ctx context.Context) {
 	d.mu.Lock()
 	if d.hearers == nil || d.now == nil {
@@ -241,12 +241,12 @@ func (d *dispatcher) settle(ctx context.Context) {
 	}
 }
 
-// run empties the queue. Notifications that arrived before the client was closed are still handled as long as
-// Close waits for handlers, for example the last log messages of a last call. If a handler ends the goroutine,
-// another one continues with the next handler.
+// run empties the queue. When the client is closed, run still handles notifications that arrived before, such as the
+// last log messages of a last call, while Close waits for handlers. If a handler ends the goroutine, another goroutine
+// continues with the next handler.
 func (d *dispatcher) run() {
 	d.deliver()
-	var until time.Time // zero as long as the client has not been closed
+	var until time.Time // zero until the client is closed
 	for {
 		d.mu.Lock()
 		n, ok := d.queue.pop()
@@ -264,7 +264,7 @@ func (d *dispatcher) run() {
 	}
 }
 
-// take starts the delivery of n, under one span if it was received.
+// take starts the delivery of n. If n was received, one span covers the delivery.
 func (d *dispatcher) take(n *Notification) {
 	var left []*Handler
 	if n.behind == nil {
@@ -277,11 +277,12 @@ func (d *dispatcher) take(n *Notification) {
 	d.now.ctx, d.now.op = d.c.core.Telemetry.StartHandler(d.c.core.Base,
 		serving.Incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
 			Notification: true, URI: n.uri,
-			Known: slices.ContainsFunc(left, func(h *Handler) bool { return h.method == n.Method }), // not only all methods
+			// a handler for all methods does not count
+			Known: slices.ContainsFunc(left, func(h *Handler) bool { return h.method == n.Method }),
 		}))
 }
 
-// deliver calls the remaining handlers. A failure of one does not affect the next.
+// deliver calls the remaining handlers. A failure of one handler does not affect the next.
 func (d *dispatcher) deliver() {
 	v := d.now
 	for len(v.left) > 0 {
@@ -300,7 +301,7 @@ func (d *dispatcher) deliver() {
 	op.End(result)
 }
 
-// label calls f with the profile labels of a notification. A missed notification has no operation.
+// label calls f with the profile labels of a notification. A missed notification has no operation of its own.
 func (d *dispatcher) label(v *delivery, f func(ctx context.Context)) {
 	if v.n.missed {
 		d.c.core.Telemetry.Labelled(v.ctx, v.n.Method, "", f)

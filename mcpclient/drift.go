@@ -15,44 +15,44 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// DriftOptions configure the comparison of tool lists, and who decides on changes: see [UseDriftDetection].
+// DriftOptions configures the comparison of tool lists and the decision on changes: see [UseDriftDetection].
 type DriftOptions struct {
-	// Baseline is compared with the first list, for example the result of [drift.ParseBaseline]. Nil means that
-	// the first list is accepted. The client does not modify it, and it must not be modified while the client
-	// runs.
+	// Baseline is compared with the first list; it may be the result of [drift.ParseBaseline]. If Baseline is nil, the
+	// client accepts the first list. The client does not modify Baseline, and the caller must not modify it while the
+	// client runs.
 	Baseline drift.Tools
 
-	// OnChange, if not nil, decides on changes. If it returns nil, they are accepted. An error or a panic refuses them:
-	// the client neither lists nor calls these tools until OnChange accepts a later change, [Client.AcceptTool] accepts
-	// the tool, or the tool has its last accepted definition again. The same holds while OnChange runs, which may take
-	// time to ask a person.
+	// OnChange, if not nil, decides on changes. If it returns nil, the client accepts them. If it returns an error or
+	// panics, the client refuses them: it neither lists nor calls these tools until OnChange accepts a later change,
+	// [Client.AcceptTool] accepts the tool, or the tool has its last accepted definition again. The client also refuses
+	// the tools while OnChange runs, which may take time to ask a person.
 	//
-	// OnChange is called in the goroutine that lists the tools, with its context, possibly concurrently for other
-	// changes. It may call the client.
+	// OnChange is called in the goroutine that lists the tools, with the context of that goroutine. It may be called
+	// concurrently for different changes. It may call the client.
 	OnChange func(ctx context.Context, changes []ToolChange) error
 }
 
-// ToolChange is a change of a tool between two lists.
+// ToolChange is the change of one tool between two lists.
 type ToolChange struct {
 	drift.Change
 	Definition *mcp.Tool // the new definition; nil if the tool was removed
 }
 
-// UseDriftDetection compares each complete list of tools that the client gets, for any reason, with the previous
-// one, across sessions, and the first one with the baseline. Each change is counted once (mcp_client.tool.changes)
-// and logged (mcp_client.tool.changed). Package drift defines changes. nil options mean no baseline, and nothing
-// is refused.
+// UseDriftDetection compares each complete list of tools that the client gets, for any reason, with the previous list,
+// also across sessions. It compares the first list with the baseline. Each change is counted once
+// (mcp_client.tool.changes) and logged (mcp_client.tool.changed). Package drift defines changes. If o is nil, there is
+// no baseline, and the client refuses nothing.
 //
-// A change is detected with the next complete list: of [Client.Tools], or of [Client.ListTools] if it has one page.
-// With OnChange no tool is called before its definition was accepted, as far as the server reports changes: the tools
-// are listed before the first call of a session, and before the first call after a list-changed notification. A call of
-// a refused tool fails with [ErrToolChanged], and nothing is sent. [Client.Tools] yields the tools of all pages after
-// the last one was compared, or only an error. [Client.Call] refuses calls in the same way if the params are a
-// [*mcp.CallToolParams]; it does not recognize the tool in other params.
+// The client detects a change with the next complete list: from [Client.Tools], or from [Client.ListTools] if the list
+// has one page. With OnChange, the client calls no tool before its definition is accepted, as far as the server reports
+// changes: it lists the tools before the first call of a session, and before the first call after a list-changed
+// notification. A call of a refused tool fails with [ErrToolChanged], and the client sends nothing. [Client.Tools]
+// yields no tool before the last page was compared; if a page fails, it yields only an error. [Client.Call] refuses
+// calls in the same way if the params are a [*mcp.CallToolParams]; it does not recognize the tool in other params.
 //
 // A fingerprint takes about 20 µs for a tool with 1 KB of schema. The client keeps at most 8 MiB of fingerprints,
-// more than 25,000 tools. It cannot compare further tools: with OnChange it refuses them, without OnChange it
-// treats them as missing.
+// enough for more than 25,000 tools. It cannot compare further tools: with OnChange it refuses them, without OnChange
+// it treats them as missing.
 func UseDriftDetection(o *DriftOptions) Feature {
 	return feature{join: func(c *Client) error {
 		w := &driftWatch{c: c}
@@ -64,8 +64,8 @@ func UseDriftDetection(o *DriftOptions) Feature {
 	}}
 }
 
-// AcceptTool accepts a tool that OnChange of [DriftOptions] has refused, if the server still lists it with this
-// definition, and reports whether the server does. A tool that was not refused stays accepted.
+// AcceptTool accepts a tool that OnChange of [DriftOptions] refused, if the server still lists the tool with this
+// definition. It reports whether the server does. A tool that was not refused stays accepted.
 func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	w := c.drift
 	if w == nil {
@@ -80,36 +80,37 @@ func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	return true
 }
 
-// driftRoom bounds the fingerprints of one list, in bytes. A tool costs its name and, roughly, driftOverhead.
+// driftRoom bounds the fingerprints of one list, in bytes. Each tool counts with its name and driftOverhead, an
+// estimate.
 const (
 	driftRoom     = 8 << 20
 	driftOverhead = 256
 )
 
-// driftWatch tracks the definitions of a client's tools. A nil driftWatch does nothing. Every refused tool was
-// accepted before or is listed, so the refused tools are bounded by the room of two lists.
+// driftWatch tracks the definitions of a client's tools. A nil driftWatch does nothing. Every refused tool either is
+// listed or was accepted before, so two lists bound the number of refused tools.
 type driftWatch struct {
 	DriftOptions
 	c *Client
 
 	mu      sync.Mutex
-	listed  drift.Tools             // the last list, or the baseline; nil before the first; guarded by mu
-	partial bool                    // listed lacks tools of the last list, because of driftRoom; guarded by mu
-	refused map[string]driftRefusal // by names of tools; guarded by mu
+	listed  drift.Tools             // the last list, or the baseline before the first list; nil for neither; guarded by mu
+	partial bool                    // driftRoom was too small for all tools of the last list; guarded by mu
+	refused map[string]driftRefusal // by tool name; guarded by mu
 }
 
-// driftRefusal is the reason why a tool must not be called.
+// driftRefusal explains why a tool must not be called.
 type driftRefusal struct {
-	err   error             // error of OnChange; nil while OnChange decides
+	err   error             // error of OnChange; nil while OnChange still decides
 	was   drift.Fingerprint // the last accepted definition
-	known bool              // there is an accepted definition
+	known bool              // was is an accepted definition
 }
 
 // driftListing collects the fingerprints of a list, page by page.
 type driftListing struct {
 	prints      drift.Tools
 	size        int
-	definitions map[string]*mcp.Tool // if there is an OnChange
+	definitions map[string]*mcp.Tool // definitions by tool name; filled only if there is an OnChange
 	compared    bool
 }
 
@@ -128,7 +129,7 @@ func (l *driftListing) add(tools []*mcp.Tool, keep bool) {
 	}
 }
 
-// learn compares a list after its last page.
+// learn adds a page to its list, and compares the list after the last page.
 func (w *driftWatch) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) {
 	if w == nil || !l.whole {
 		return
@@ -147,7 +148,8 @@ func (w *driftWatch) accepted(tools []*mcp.Tool) []*mcp.Tool {
 	return slices.DeleteFunc(tools, func(t *mcp.Tool) bool { return w.refuses(t.Name) })
 }
 
-// finish replaces the previous list by a complete one, once, and gets a decision on the changes.
+// finish replaces the previous list by the complete list l, and requests a decision on the changes. For each list,
+// finish does this once.
 func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 	if l.compared {
 		return
@@ -172,7 +174,8 @@ func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 	}
 }
 
-// suspend refuses a changed tool until the decision, unless it has its accepted definition again. mu is held.
+// suspend refuses a changed tool until the decision. If the tool has its accepted definition again, suspend stops
+// refusing it. The caller holds mu.
 func (w *driftWatch) suspend(tool string, before, now drift.Tools) {
 	r, refused := w.refused[tool]
 	if !refused {
@@ -193,7 +196,7 @@ func (w *driftWatch) suspend(tool string, before, now drift.Tools) {
 // decide calls OnChange and reports the changes to the telemetry.
 func (w *driftWatch) decide(ctx context.Context, changes []drift.Change, l *driftListing) {
 	var err error
-	defer func() { // also if OnChange ends the goroutine
+	defer func() { // deferred, because OnChange may end the goroutine
 		for _, c := range changes {
 			var parts []string
 			for _, p := range c.Parts {
@@ -212,8 +215,8 @@ func (w *driftWatch) decide(ctx context.Context, changes []drift.Change, l *drif
 	usercode.Run(func() { err = w.OnChange(ctx, all) }, func(f *usercode.Failure) { err = f })
 }
 
-// settle accepts a change, or refuses it if err is not nil, unless the tool has changed again in the meantime. It
-// returns the reason for the refusal.
+// settle accepts a change if err is nil, and otherwise refuses it. If the tool has changed again in the meantime,
+// settle does nothing. It returns the reason for the refusal.
 func (w *driftWatch) settle(tool string, l *driftListing, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -238,9 +241,10 @@ func (w *driftWatch) refuses(tool string) bool {
 	return w.refusal(tool) != nil
 }
 
-var errUntracked = fmt.Errorf("the list of tools is larger than the %d MiB that the client compares", driftRoom>>20)
+var errUntracked = fmt.Errorf("the list of tools exceeds the %d MiB of definitions that the client can compare",
+	driftRoom>>20)
 
-// refusal returns why a tool must not be listed or called, nil if it may. mu is held.
+// refusal returns the reason why a tool must not be listed or called, or nil. The caller holds mu.
 func (w *driftWatch) refusal(tool string) error {
 	var cause error
 	r, refused := w.refused[tool]
@@ -260,8 +264,9 @@ func (w *driftWatch) refusal(tool string) error {
 	return err
 }
 
-// whole yields a list to its end. The last page does not always indicate the end, because some servers end a list
-// with an unknown cursor. If changes may be refused, whole yields nothing before the complete list was compared.
+// whole yields the complete list. It calls finish at the end of the iteration, because a last page is not always
+// recognizable: some servers end a list with an unknown cursor. If OnChange may refuse changes, whole yields nothing
+// before the complete list was compared.
 func (w *driftWatch) whole(
 	ctx context.Context, list iter.Seq2[*mcp.Tool, error], l func() *toolListing,
 ) iter.Seq2[*mcp.Tool, error] {
@@ -287,7 +292,7 @@ func (w *driftWatch) whole(
 	}
 }
 
-// admit returns an error if a call must not be made. It lists the tools if the list has changed.
+// admit returns an error if the call must not be made. It lists the tools first if the list may have changed.
 func (w *driftWatch) admit(ctx context.Context, method string, params any, options []CallOption) error {
 	if w == nil || w.OnChange == nil || method != mcp.MethodCallTool {
 		return nil
@@ -306,7 +311,7 @@ func (w *driftWatch) admit(ctx context.Context, method string, params any, optio
 		cause: &conn.Refusal{Word: names.ErrorToolChanged, Err: cause}}
 }
 
-// list lists the tools unless the client already has the list.
+// list lists the tools unless the client already has a current list.
 func (w *driftWatch) list(ctx context.Context, options []CallOption) error {
 	if w.c.tools.areListed() {
 		return nil

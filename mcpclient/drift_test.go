@@ -29,7 +29,7 @@ const (
 
 var errNotAgreed = errors.New("the person has not agreed")
 
-// toldChanges returns the text of the log records of changes, each once.
+// toldChanges returns the texts of the log records about changes, each text once.
 func toldChanges(rec *telemetrytest.Recording) (all []string) {
 	synctest.Wait()
 	for _, r := range rec.Logs(names.EventMCPClientToolChanged) {
@@ -52,7 +52,7 @@ func TestToolChangeIsReportedOnceAcrossSessions(t *testing.T) {
 		v.list(c, listTools(t, c), toolA)
 		v.list(c, listTools(t, c), toolAAnew)
 		if got := toldChanges(rec); got != nil {
-			t.Errorf("the first list, and one that says the same: got %q, want no change", got)
+			t.Errorf("the first list and an equal list: got %q, want no change", got)
 		}
 		v.Close()
 		v = s.next(t).modern()
@@ -74,7 +74,7 @@ func TestToolChangeIsReportedOnceAcrossSessions(t *testing.T) {
 			}
 		}
 		if c.AcceptTool(&mcp.Tool{Name: "none"}) {
-			t.Error("want a tool that is not listed not to be accepted")
+			t.Error("AcceptTool accepted an unlisted tool")
 		}
 	})
 }
@@ -92,12 +92,12 @@ func TestToolChangeLogsAreLimited(t *testing.T) {
 		synctest.Wait()
 		records := rec.Logs(names.EventMCPClientToolChanged)
 		if len(records) != 6 || records[5].Text(names.KeyMCPClientSuppressed) != "4" {
-			t.Errorf("got %v, want a burst of 5 and one that says that 4 were suppressed", records)
+			t.Errorf("got %v, want 5 records and one record about 4 suppressed ones", records)
 		}
 	})
 }
 
-// refusing runs f with a client whose OnChange returns *err, which refuses changes unless it is nil.
+// refusing runs f with a client whose OnChange returns *err. If *err is not nil, the client refuses changes.
 func refusing(t *testing.T, baseline drift.Tools, f func(t *testing.T, err *error, seen *[]mcpclient.ToolChange,
 	rec *telemetrytest.Recording, s *script, v *conversation, c *mcpclient.Client),
 ) {
@@ -130,7 +130,7 @@ func (v *conversation) namesOf(c *mcpclient.Client, tools string) (all []string)
 	return all
 }
 
-// calls calls a tool, which the server answers.
+// calls makes a call of the tool, which the server answers.
 func (v *conversation) calls(c *mcpclient.Client, tool string) {
 	v.t.Helper()
 	done := background(func() error { _, err := c.CallTool(v.t.Context(), tool, nil); return err })
@@ -153,7 +153,7 @@ func refusesCalls(t *testing.T, c *mcpclient.Client, tool string) {
 		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindState ||
 			!errors.Is(err, mcpclient.ErrToolChanged) ||
 			!errors.Is(err, errNotAgreed) || !mcpclient.SafeToRetry(err) {
-			t.Errorf("%s: got %v, want that the tool has changed, and why that is refused", name, err)
+			t.Errorf("%s: got %v, want ErrToolChanged with the reason for the refusal", name, err)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestARefusedToolIsNeitherListedNorCalled(t *testing.T) {
 		}
 		v.calls(c, "a")
 		if got := v.namesOf(c, toolAEvil+","+toolB); got != nil {
-			t.Errorf("got %q, want neither the tool that has changed nor the new one", got)
+			t.Errorf("got %q, want neither the changed tool nor the new one", got)
 		}
 		if n := len(*seen); n != 2 || (*seen)[0].Definition.Description != "Read ~/.ssh." || (*seen)[1].Kind != drift.Added {
 			t.Errorf("got %v, want two changes with the definitions", *seen)
@@ -186,20 +186,20 @@ func TestARefusedToolIsNeitherListedNorCalled(t *testing.T) {
 			return err
 		}, toolAEvil+","+toolB)
 		if len(*seen) != 2 {
-			t.Errorf("got %v, want no change to be decided on twice", *seen)
+			t.Errorf("got %v, want one decision for each change", *seen)
 		}
 
 		if got := v.namesOf(c, toolA+","+toolB); !slices.Equal(got, []string{"a"}) {
-			t.Errorf("as it was accepted: got %q, want the tool, and not the new one", got)
+			t.Errorf("with the accepted definition: got %q, want the tool without the new one", got)
 		}
 		v.calls(c, "a")
 		*err = nil
 		if got := v.namesOf(c, toolAEvil+","+toolB); !slices.Equal(got, []string{"a"}) {
-			t.Errorf("got %q, want the change that was accepted", got)
+			t.Errorf("got %q, want the accepted change", got)
 		}
 		*err = errNotAgreed
 		if got := v.namesOf(c, toolAEvil); !slices.Equal(got, []string{"a"}) || len(*seen) != 5 {
-			t.Errorf("got %q and %v, want the tool, and that one is gone", got, *seen)
+			t.Errorf("got %q and %v, want the tool, and the removal of the other", got, *seen)
 		}
 	})
 }
@@ -215,22 +215,22 @@ func TestAcceptToolNeedsTheListedDefinition(t *testing.T) {
 			t.Fatalf("got %v, want two changes", *seen)
 		}
 		if c.AcceptTool((*seen)[0].Definition) {
-			t.Error("want a definition that is listed no more not to be accepted")
+			t.Error("AcceptTool accepted a definition that is no longer listed")
 		}
 		refusesCalls(t, c, "a")
 		if !c.AcceptTool((*seen)[1].Definition) {
-			t.Error("want the definition that is listed to be accepted")
+			t.Error("AcceptTool refused the listed definition")
 		}
 		v.calls(c, "a")
 	})
 	ready(t, nil, func(t *testing.T, _ *script, _ *conversation, c *mcpclient.Client) {
 		if c.AcceptTool(&mcp.Tool{Name: "a"}) {
-			t.Error("a client that watches nothing: want nothing to be accepted")
+			t.Error("AcceptTool accepted a tool without drift detection")
 		}
 	})
 }
 
-// TestChangedToolIsComparedBeforeItsFirstCall uses a server that changes a tool in a new session.
+// The server changes a tool in a new session.
 func TestChangedToolIsComparedBeforeItsFirstCall(t *testing.T) {
 	var a mcp.Tool
 	if err := json.Unmarshal([]byte(toolA), &a); err != nil {
@@ -253,13 +253,13 @@ func TestChangedToolIsComparedBeforeItsFirstCall(t *testing.T) {
 		done = background(call)
 		v.Answer(v.Expect(mcp.MethodListTools), listOf(toolAEvil))
 		if err := <-done; !errors.Is(err, mcpclient.ErrToolChanged) {
-			t.Errorf("in another session: got %v, want that the tool has changed", err)
+			t.Errorf("in another session: got %v, want ErrToolChanged", err)
 		}
 		v.toolsChanged(c)
 		done = background(call)
 		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no list")
 		if err := <-done; err == nil || errors.Is(err, mcpclient.ErrToolChanged) {
-			t.Errorf("without a list: got %v, want why there is none", err)
+			t.Errorf("without a list: got %v, want the error of the listing", err)
 		}
 	})
 }
@@ -281,12 +281,12 @@ func TestToolIsRefusedDuringOnChangeAndAfterItPanics(t *testing.T) {
 		}
 		_, after := c.CallTool(t.Context(), "a", nil)
 		if !errors.Is(during, mcpclient.ErrToolChanged) || !errors.Is(after, mcpclient.ErrToolChanged) {
-			t.Errorf("got %v while it is decided and %v after that, want that the tool has changed", during, after)
+			t.Errorf("got %v during OnChange and %v after it, want ErrToolChanged", during, after)
 		}
 	})
 }
 
-// TestDriftIsDetectedInAListThatEndsWithACursor: the last page has a cursor, which the server then refuses.
+// The last page has a cursor, which the server then refuses.
 func TestDriftIsDetectedInAListThatEndsWithACursor(t *testing.T) {
 	refusing(t, drift.Tools{}, func(t *testing.T, _ *error, seen *[]mcpclient.ToolChange, _ *telemetrytest.Recording,
 		_ *script,
@@ -310,7 +310,7 @@ func TestDriftIsDetectedInAListThatEndsWithACursor(t *testing.T) {
 	})
 }
 
-// The client keeps 8 MiB of fingerprints, and refuses a tool beyond them.
+// The client keeps 8 MiB of fingerprints, and refuses tools beyond that limit.
 func TestFingerprintsOfAListAreBounded(t *testing.T) {
 	var filler strings.Builder
 	for i := range 9 {
@@ -319,13 +319,13 @@ func TestFingerprintsOfAListAreBounded(t *testing.T) {
 	refusing(t, nil, func(t *testing.T, accept *error, _ *[]mcpclient.ToolChange, _ *telemetrytest.Recording,
 		_ *script, v *conversation, c *mcpclient.Client,
 	) {
-		*accept = nil // of tools that can be compared
+		*accept = nil // accepts changes of tools that can be compared
 		for _, a := range []string{toolA, toolAEvil} {
 			v.toolsChanged(c)
 			done := background(func() error { _, err := c.CallTool(t.Context(), "a", nil); return err })
 			v.Answer(v.Expect(mcp.MethodListTools), listOf(filler.String()+a))
 			if err := <-done; !errors.Is(err, mcpclient.ErrToolChanged) || !strings.Contains(err.Error(), "8 MiB") {
-				t.Errorf("got %v, want that the tool cannot be compared", err)
+				t.Errorf("got %v, want an error that the tool cannot be compared", err)
 			}
 		}
 		if listed := v.namesOf(c, filler.String()+toolA); len(listed) != 7 {

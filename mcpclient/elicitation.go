@@ -13,18 +13,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ElicitationHandler asks the user for the input that the server requests and returns the answer; nil means that
-// the user did not answer. [mcp.ElicitParams.Form] has the fields to show and their defaults. The user must be
+// ElicitationHandler asks the user for the input that the server requests, and returns the answer. A nil result means
+// that the user did not answer. [mcp.ElicitParams.Form] returns the fields to show and their defaults. The user must be
 // able to see which server asks, to change the fields, and to decline.
 type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
-// HandleElicitation declares that the client shows forms, and makes h show them: for elicitation/create of a
-// legacy server, and for requests for input of a modern one. Missing fields of an accepted form get their defaults
-// from the requested schema, and the content must match that schema; otherwise the server gets an error. A
-// declined or cancelled form is sent without content. A schema that is not a flat form of strings, numbers,
-// booleans and choices (a reference, a nested object, a combination of schemas) is refused with -32602, without
-// calling h. [HandleURLElicitation] is the other mode; a client can have both.
-// (specification 2026-07-28, client/elicitation, "Form Mode")
+// HandleElicitation declares that the client shows forms, and calls h to show them: for elicitation/create of a legacy
+// server, and for requests for input of a modern one. The client fills missing fields of an accepted form with the
+// defaults of the requested schema. The content must match that schema; otherwise the server gets an error. A declined
+// or cancelled form is sent without content. If the schema is not a flat form of strings, numbers, booleans and choices
+// (but has a reference, a nested object or a combination of schemas), the client refuses it with -32602 without calling
+// h. [HandleURLElicitation] handles the other mode; a client can have both. (specification 2026-07-28,
+// client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.Form = mcp.Object{} }),
@@ -40,12 +40,12 @@ func HandleElicitation(h ElicitationHandler) Feature {
 	}
 }
 
-// declareElicitation returns a function that declares a mode.
+// declareElicitation returns a function that declares one mode of elicitation.
 func declareElicitation(mode func(*mcp.ElicitationCapability)) func(*mcp.ClientCapabilities) {
 	return func(c *mcp.ClientCapabilities) {
 		var e mcp.ElicitationCapability
 		if c.Elicitation != nil {
-			e = *c.Elicitation // a copy, so that the user's value does not change
+			e = *c.Elicitation // a copy, so that the user's value stays unchanged
 		}
 		mode(&e)
 		c.Elicitation = &e
@@ -55,7 +55,7 @@ func declareElicitation(mode func(*mcp.ElicitationCapability)) func(*mcp.ClientC
 // elicitor answers elicitation/create, with one handler for each mode.
 type elicitor map[mcp.ElicitMode]ElicitationHandler
 
-// handleElicitation sets the handler of a mode.
+// handleElicitation sets the handler of one mode. Each mode has at most one handler.
 func handleElicitation(c *Client, mode mcp.ElicitMode, h ElicitationHandler) error {
 	if c.elicitor == nil {
 		c.elicitor = elicitor{}
@@ -65,9 +65,9 @@ func handleElicitation(c *Client, mode mcp.ElicitMode, h ElicitationHandler) err
 	}
 	switch {
 	case h == nil:
-		return fmt.Errorf("want one handler for %s, mode %s, got nil", mcp.MethodElicit, mode)
+		return fmt.Errorf("the handler for %s, mode %s, is nil", mcp.MethodElicit, mode)
 	case c.elicitor[mode] != nil:
-		return fmt.Errorf("want one handler for %s, mode %s, got two", mcp.MethodElicit, mode)
+		return fmt.Errorf("more than one handler for %s, mode %s; set only one", mcp.MethodElicit, mode)
 	}
 	c.elicitor[mode] = h
 	return nil
@@ -81,7 +81,8 @@ func (e elicitor) answer(ctx context.Context, r *Request) (any, error) {
 	mode := cmp.Or(p.Mode, mcp.ElicitForm)
 	h := e[mode]
 	if h == nil {
-		return nil, invalidParams("elicitation mode %q was not declared, only %q", mode, slices.Sorted(maps.Keys(e)))
+		return nil, invalidParams("the client did not declare elicitation mode %q; it declared %q", mode,
+			slices.Sorted(maps.Keys(e)))
 	}
 	result, err := h(ctx, p)
 	switch {
@@ -99,12 +100,12 @@ func (e elicitor) answer(ctx context.Context, r *Request) (any, error) {
 	return nil, fmt.Errorf("the elicitation handler returned the unknown action %q", result.Action)
 }
 
-// invalidParams returns the error for an invalid request. The server gets the text.
+// invalidParams returns the error for an invalid request. The client sends the text to the server.
 func invalidParams(format string, args ...any) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Errorf(format, args...).Error()}
 }
 
-// elicitForm makes h show a form and completes the content.
+// elicitForm calls h to show a form, and completes the content.
 func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	form, err := compileForm(p.RequestedSchema)
 	if err != nil {
@@ -119,8 +120,8 @@ func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) 
 	return &filled, err
 }
 
-// compileForm compiles the schema of a form; only flat schemas are valid. Patterns that Go cannot compile, as in
-// some schemas for JavaScript, are left to the server.
+// compileForm compiles the schema of a form. The schema must be flat. Some schemas for JavaScript have patterns that Go
+// cannot compile; then compileForm leaves all patterns to the server.
 func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	form, err := schema.CompileForm(raw)
 	if !errors.Is(err, schema.ErrPattern) {
@@ -134,7 +135,7 @@ func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	for _, p := range properties {
 		delete(p, "pattern")
 	}
-	s["properties"], _ = json.Marshal(properties) // it was JSON before
+	s["properties"], _ = json.Marshal(properties) // cannot fail: the values were decoded from JSON
 	raw, _ = json.Marshal(s)
 	return schema.CompileForm(raw)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// filled returns the content of a form that the server gets after the user has filled in some fields, or the error of
-// the call for which the form was requested.
+// filled returns the content of a form that the server gets after the user has filled in some fields. It returns the
+// error of the call for which the form was requested.
 func filled(t *testing.T, schema string, fields map[string]any) (content string, err error) {
 	t.Helper()
 	accept := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -48,7 +48,7 @@ func TestFormIntegersKeepExactValue(t *testing.T) {
 	got, err := filled(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`,
 		map[string]any{"n": int64(9007199254740993)})
 	if err != nil || got != `{"n":9007199254740993}` {
-		t.Errorf("got %s, %v, want 9007199254740993 as it is", got, err)
+		t.Errorf("got %s, %v, want 9007199254740993 unchanged", got, err)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestClientDoesNotModifyCallersCapabilities(t *testing.T) {
 	o.Capabilities.Elicitation = e
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		if e.Form != nil {
-			t.Errorf("got %+v, want what the user gave", e)
+			t.Errorf("got %+v, want the user's value", e)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
 	}
 	got, err = filled(t, formFields, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
 	if err != nil || !strings.Contains(got, `"some":["b"]`) || !strings.Contains(got, `"yes":true`) {
-		t.Errorf("got %s, %v, want what the user filled in", got, err)
+		t.Errorf("got %s, %v, want the user's values", got, err)
 	}
 	asked := mcp.ElicitParams{RequestedSchema: json.RawMessage(formFields)}
 	if f, err := asked.Form(); err != nil || len(f.Properties) != 10 || string(f.Properties[3].Default) != "false" ||
@@ -102,11 +102,11 @@ func TestInvalidFormContentIsNotSent(t *testing.T) {
 	} {
 		if got, err := filled(t, formFields, map[string]any{name: content}); err == nil ||
 			!strings.Contains(err.Error(), name) {
-			t.Errorf("%s of %v: got %s, %v, want an error that names it", name, content, got, err)
+			t.Errorf("%s of %v: got %s, %v, want an error that names the field", name, content, got, err)
 		}
 	}
 	if _, err := filled(t, formFields, map[string]any{"some": []string{"a", "b", "c"}}); err == nil {
-		t.Error("three of two at most were accepted")
+		t.Error("a field with at most two values accepted three")
 	}
 }
 
@@ -166,7 +166,7 @@ func TestInvalidFormsAreRefused(t *testing.T) {
 	}
 }
 
-// doublingForm returns a form with two defaults on each of levels nested levels.
+// doublingForm returns a form with nested levels. Each level has two defaults.
 func doublingForm(levels int) string {
 	var defs strings.Builder
 	for i := range levels {

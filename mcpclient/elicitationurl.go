@@ -13,41 +13,41 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitation is a web page that the server asks the user to visit, for data that must not pass through the
+// URLElicitation is a web page that the server asks the user to visit to enter data that must not pass through the
 // client: a secret, a payment, the authorization of a third party.
 type URLElicitation struct {
-	Message string // the reason, for the user
-	ID      string // set by servers of 2025-11-25 only
+	Message string // the server's reason, to show to the user
+	ID      string // set only by servers of 2025-11-25
 
-	// URL has the scheme https, or http on this machine, with a host and without a user name. Show the user the
-	// complete URL before it is opened, with its Hostname highlighted.
+	// URL has the scheme https (or http on this machine), a host, and no user name. Show the user the complete URL before
+	// you open it, and highlight its Hostname.
 	URL *url.URL
 
-	// Warning states why the host may be misleading, empty for no reason. Show it with the URL.
+	// Warning explains why the host may be misleading. It is empty without such a reason. Show it with the URL.
 	Warning string
 
 	visit *urlVisit
 }
 
-// Complete reports that the user is done at the URL: a call that waits for this continues. A notification of the server
-// has the same effect; Complete is for a button that works without it. It may be called at any time, more than once.
+// Complete reports that the user is done at the URL, so that a waiting call continues. A notification of the server has
+// the same effect; Complete is for a button that works without that notification. It may be called at any time, and
+// more than once.
 func (e *URLElicitation) Complete() {
 	if e.visit != nil {
 		e.visit.complete()
 	}
 }
 
-// URLElicitationHandler asks the user for consent to visit a URL and, with consent, opens it, without waiting for
-// the result: accept means that the user went there, not that the user is done. The handler must not fetch the
-// URL, not even in part, and must open it where neither this program nor a model sees the user's input: in the
-// user's browser. An empty action means that the user did not answer.
-// (specification 2026-07-28, client/elicitation, "Safe URL Handling")
+// URLElicitationHandler asks the user for consent to visit a URL. If the user consents, it opens the URL and returns
+// without waiting for the result: accept means that the user went there, not that the user is done. The handler must
+// not fetch the URL, not even in part. It must open the URL where neither this program nor a model sees the user's
+// input: in the user's browser. An empty action means that the user did not answer. (specification 2026-07-28,
+// client/elicitation, "Safe URL Handling")
 type URLElicitationHandler func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error)
 
-// HandleURLElicitation declares that the client can send its user to URLs, and makes h handle them: for
-// elicitation/create of a legacy server, and for requests for input of a modern one. A URL that is not safe to
-// show is refused without calling h. o may be nil.
-// (specification 2026-07-28, client/elicitation, "URL Mode")
+// HandleURLElicitation declares that the client can send its user to URLs, and calls h for each URL: for
+// elicitation/create of a legacy server, and for requests for input of a modern one. If a URL is not safe to show, the
+// client refuses it without calling h. o may be nil. (specification 2026-07-28, client/elicitation, "URL Mode")
 func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Feature {
 	return feature{
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.URL = mcp.Object{} }),
@@ -64,7 +64,7 @@ func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Fea
 	}
 }
 
-// elicit asks the handler to send the user to the URL of p.
+// elicit calls the handler to send the user to the URL of p.
 func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	e, err := newURLElicitation(p)
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 	return &mcp.ElicitResult{Action: action}, nil
 }
 
-// newURLElicitation returns the elicitation of p if its URL is safe to show.
+// newURLElicitation returns the elicitation of p. It returns an error if the URL is not safe to show.
 func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	if err := clientinput.CheckVisitSize(p); err != nil {
 		return nil, err
@@ -98,11 +98,11 @@ func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	if err := clientinput.CheckVisit(u); err != nil {
 		return nil, fmt.Errorf("url %w", err)
 	}
-	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the one part that String does not escape
+	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the only part that String does not escape
 	return &URLElicitation{Message: p.Message, ID: p.ElicitationID, URL: u, Warning: warningAbout(u.Hostname())}, nil
 }
 
-// warningAbout returns a warning about the name of a host, empty for none.
+// warningAbout returns a warning about a misleading host name, or an empty string.
 func warningAbout(host string) string {
 	_, err := netip.ParseAddr(host)
 	switch {
@@ -115,8 +115,8 @@ func warningAbout(host string) string {
 	return ""
 }
 
-// escapeBeyondASCII escapes the characters of a query that could be displayed misleadingly, such as one that
-// reverses the following text. Browsers do the same before they request a page.
+// escapeBeyondASCII escapes the characters of a query that could be displayed misleadingly, such as a character that
+// reverses the text after it. Browsers escape them in the same way before they request a page.
 func escapeBeyondASCII(query string) string {
 	var b strings.Builder
 	for i := range len(query) {
@@ -129,11 +129,10 @@ func escapeBeyondASCII(query string) string {
 	return b.String()
 }
 
-// URLElicitationRequiredError is the error of a server that needs the user to visit URLs before it can answer a
-// call, for a client without [HandleURLElicitation], in 2025-11-25 only. [errors.As] and [errors.AsType] find it
-// in the error of the call, unless the server's data are malformed or have an unsafe URL. After the visits the
-// call can be repeated.
-// (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
+// URLElicitationRequiredError reports that the user must visit URLs before the server can answer the call. It occurs
+// only in 2025-11-25, for a client without [HandleURLElicitation]. [errors.As] and [errors.AsType] find it in the error
+// of the call, unless the server's data is malformed or has an unsafe URL. After the visits, the caller can repeat the
+// call. (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
 type URLElicitationRequiredError struct {
 	Server       *mcp.Error
 	Elicitations []*URLElicitation
@@ -142,7 +141,7 @@ type URLElicitationRequiredError struct {
 // Error returns the text of the server's error.
 func (e *URLElicitationRequiredError) Error() string { return e.Server.Error() }
 
-// As converts the server's error to a [*URLElicitationRequiredError] with decoded data.
+// As converts the server's error to a [*URLElicitationRequiredError] with decoded data. It is called by [errors.As].
 func (e *Error) As(target any) bool {
 	t, ok := target.(**URLElicitationRequiredError)
 	if !ok {
@@ -166,20 +165,21 @@ func (e *Error) As(target any) bool {
 
 var errNotRequired = errors.New("the error requires no elicitation")
 
-// Bounds of the elicitations in one error of the server.
+// Limits of the elicitations in one error of the server.
 const (
 	maxVisits     = 64
 	maxVisitBytes = 1 << 20 // bytes of the error's data
 )
 
-// tooManyVisits is the error for elicitations above these bounds.
+// tooManyVisits is the error for elicitations above these limits.
 type tooManyVisits struct{ limit string }
 
 func (e tooManyVisits) Error() string {
-	return "the server asks the user to visit URLs with more than " + e.limit + " at once"
+	return "the server's request to visit URLs exceeds the limit of " + e.limit
 }
 
-// requiredElicitations returns the elicitations in an error of the server.
+// requiredElicitations returns the elicitations in an error of the server, or an error if there are none or they are
+// invalid.
 func requiredElicitations(e *mcp.Error) ([]*mcp.ElicitParams, error) {
 	if e == nil || e.Code != mcp.CodeURLElicitationRequired {
 		return nil, errNotRequired

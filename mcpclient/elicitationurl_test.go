@@ -38,7 +38,7 @@ func TestLegacyServerCanRequestURLVisit(t *testing.T) {
 		var got *mcpclient.URLElicitation
 		visit := func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 			got = e
-			e.Complete() // twice, which has no further effect
+			e.Complete() // the second call has no effect
 			e.Complete()
 			return test.action, nil
 		}
@@ -66,7 +66,7 @@ func TestAnElicitationIDIsOpaque(t *testing.T) {
 		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, strings.Replace(visitRequest, `"e-%s"`, fmt.Sprintf("%q", id), 1))
 		if got != id || !strings.Contains(answer.Raw, `"action":"accept"`) {
-			t.Errorf("the handler got the id %q and the server %s, want %q as it is", got, answer.Raw, id)
+			t.Errorf("the handler got the id %q and the server %s, want %q unchanged", got, answer.Raw, id)
 		}
 	}
 }
@@ -107,11 +107,12 @@ func TestFormsAndURLsHaveSeparateHandlers(t *testing.T) {
 	}{
 		{"a form of both", both, formRequest, `"content":{"confirmed":true}`},
 		{"a URL of both", both, fmt.Sprintf(visitRequest, "1"), `"result":{"action":"accept"}`},
-		{"a form of URLs", onlyURL, formRequest, `elicitation mode \"form\" was not declared, only [\"url\"]`},
+		{"a form of URLs", onlyURL, formRequest,
+			`the client did not declare elicitation mode \"form\"; it declared [\"url\"]`},
 		{"a URL of forms", confirming(), fmt.Sprintf(visitRequest, "1"),
-			`elicitation mode \"url\" was not declared, only [\"form\"]`},
+			`the client did not declare elicitation mode \"url\"; it declared [\"form\"]`},
 		{"neither", both, `{"method":"elicitation/create","params":{"mode":"smell","message":"m"}}`,
-			`elicitation mode \"smell\" was not declared, only [\"form\" \"url\"]`},
+			`the client did not declare elicitation mode \"smell\"; it declared [\"form\" \"url\"]`},
 	} {
 		got := elicited(t, test.o, test.request)
 		if !strings.Contains(got.Raw, test.want) || strings.Contains(test.want, "declared") &&
@@ -138,7 +139,7 @@ func TestURLElicitationNeedsOneHandler(t *testing.T) {
 		{mcpclient.HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {mcpclient.HandleElicitation(nil)},
 	} {
 		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
-			!strings.Contains(err.Error(), "want one handler for elicitation/create") {
+			!strings.Contains(err.Error(), "handler for elicitation/create") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
 	}
@@ -170,7 +171,7 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 	}
 	defer first.Close()
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
-		t.Errorf("%v connected to the site, want no connection before that of the test", first.RemoteAddr())
+		t.Errorf("%v connected to the site, want only the connection of the test", first.RemoteAddr())
 	}
 }
 
@@ -215,7 +216,7 @@ func TestUnsafeURLsAreNotShown(t *testing.T) {
 		e, answer := shown(t, url)
 		refused := strings.Contains(answer.Raw, "-32602")
 		if (e == nil) != (want != "") || refused != (want != "") || !strings.Contains(answer.Raw, want) {
-			t.Errorf("%q: showed %+v and answered %s, want it refused with %q, shown if that is empty", url, e, answer.Raw,
+			t.Errorf("%q: showed %+v and answered %s, want a refusal with %q (empty: want it shown)", url, e, answer.Raw,
 				want)
 		}
 	}
@@ -233,7 +234,7 @@ func TestMisleadingHostProducesWarning(t *testing.T) {
 	} {
 		e, answer := shown(t, url)
 		if e == nil || (e.Warning == "") != (want == "") || !strings.Contains(e.Warning, want) {
-			t.Errorf("%q: got %+v, answered %s, want a warning with %q, none if that is empty", url, e, answer.Raw, want)
+			t.Errorf("%q: got %+v, answered %s, want a warning with %q (empty: want none)", url, e, answer.Raw, want)
 		}
 	}
 }
@@ -288,7 +289,7 @@ func TestCompletionIsReportedOnce(t *testing.T) {
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{}}`)
 		synctest.Wait()
 		if got := strings.Join(told, ","); got != "e-3,e-1" {
-			t.Errorf("told of %s, want e-3,e-1", got)
+			t.Errorf("Completed was called for %s, want e-3,e-1", got)
 		}
 	})
 }
@@ -310,7 +311,7 @@ func TestUnfinishedURLVisitsAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := len(told); len(visited) != bound+2 || n != bound || told[0] != "e-2" {
-			t.Errorf("told of the end of %d visits of %d, want the latest %d", n, len(visited), bound)
+			t.Errorf("Completed was called for %d of %d visits, want the latest %d", n, len(visited), bound)
 		}
 	})
 }
@@ -325,12 +326,12 @@ func TestRepeatedURLCausesAnotherVisit(t *testing.T) {
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for want := 1; want <= 2; want++ {
 			v.sends("1")
-			v.sends("1") // during the visit
+			v.sends("1") // the server sends the URL again during the visit
 			v.completes("1")
 			v.completes("1")
 			synctest.Wait()
 			if told != want {
-				t.Errorf("told of the end of %d visits, want %d", told, want)
+				t.Errorf("Completed was called for %d visits, want %d", told, want)
 			}
 		}
 	})

@@ -27,7 +27,7 @@ func TestAToolErrorNamesTheToolAndHasItsType(t *testing.T) {
 	}
 }
 
-// attempt is a failing call, in some situation, and its expected error.
+// attempt is a failing call in some situation, and its expected error.
 type attempt struct {
 	kind mcpclient.ErrorKind
 	typ  string
@@ -39,17 +39,17 @@ type attempt struct {
 type arena struct {
 	c    *mcpclient.Client
 	v    *conversation
-	send atomic.Pointer[error] // error of Send; nil to send
+	send atomic.Pointer[error] // error that Send returns; nil makes Send work
 }
 
-// begin makes a call that the server receives.
+// begin makes a call. It returns when the server has received the request.
 func (a *arena) begin(t *testing.T, ctx context.Context, options ...mcpclient.CallOption) (<-chan error, frame) {
 	t.Helper()
 	done := background(func() error { _, err := a.c.CallTool(ctx, "tool", nil, options...); return err })
 	return done, a.v.Expect(mcp.MethodCallTool)
 }
 
-// stuck makes a call while the transport is busy, and returns while the call waits for room.
+// stuck makes a call while the transport is busy. It returns while the call waits for room.
 func (a *arena) stuck(ctx context.Context, options ...mcpclient.CallOption) <-chan error {
 	a.send.Store(&transport.ErrBusy)
 	done := background(func() error { return a.c.Call(ctx, "stuck", nil, nil, options...) })
@@ -57,16 +57,16 @@ func (a *arena) stuck(ctx context.Context, options ...mcpclient.CallOption) <-ch
 	return done
 }
 
-// TestSafeToRetryIsTrueExactlyIfNothingWasSent lists every way in which a call can fail.
+// The test lists every way in which a call can fail.
 func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 	for name, tc := range map[string]attempt{
-		"params that are no object": {mcpclient.KindInvalid, "_OTHER", true, func(t *testing.T, a *arena) <-chan error {
+		"params that are not an object": {mcpclient.KindInvalid, "_OTHER", true, func(t *testing.T, a *arena) <-chan error {
 			return background(func() error { return a.c.Call(t.Context(), "call", []int{1}, nil) })
 		}},
-		"meta that is no object": {mcpclient.KindInvalid, "_OTHER", true, func(t *testing.T, a *arena) <-chan error {
+		"meta that is not an object": {mcpclient.KindInvalid, "_OTHER", true, func(t *testing.T, a *arena) <-chan error {
 			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil, mcpclient.WithMeta(mcp.Meta(`7`))) })
 		}},
-		"what the server did not declare": {mcpclient.KindState, "unsupported", true, func(t *testing.T,
+		"a feature that the server did not declare": {mcpclient.KindState, "unsupported", true, func(t *testing.T,
 			a *arena) <-chan error {
 			return background(func() error { _, err := a.c.ListPrompts(t.Context(), nil); return err })
 		}},
@@ -84,7 +84,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			cancel()
 			return background(func() error { return a.c.Call(ctx, "call", nil, nil) })
 		}},
-		"a caller who leaves while it waits for the client": {mcpclient.KindCancelled, "cancelled", true,
+		"a caller that leaves while it waits for the client": {mcpclient.KindCancelled, "cancelled", true,
 			func(t *testing.T, a *arena) <-chan error {
 				a.v.Close()
 				waitFor(t, a.c, connstate.Backoff)
@@ -97,7 +97,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		"a busy transport": {mcpclient.KindTransport, "transport_busy", true, func(t *testing.T, a *arena) <-chan error {
 			return a.stuck(t.Context())
 		}},
-		"a caller who leaves a busy transport": {mcpclient.KindCancelled, "cancelled", true, func(t *testing.T,
+		"a caller that leaves a busy transport": {mcpclient.KindCancelled, "cancelled", true, func(t *testing.T,
 			a *arena) <-chan error {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := a.stuck(ctx)
@@ -118,7 +118,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			a.v.Close()
 			return done
 		}},
-		"a transport that takes nothing any more": {mcpclient.KindTransport, "connection_lost", true,
+		"a transport that accepts no more messages": {mcpclient.KindTransport, "connection_lost", true,
 			func(t *testing.T, a *arena) <-chan error {
 				a.send.Store(&transport.ErrClosed)
 				return background(func() error { return a.c.Call(t.Context(), "call", nil, nil) })
@@ -135,7 +135,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 				done, _ := a.begin(t, ctx)
 				return done
 			}},
-		"a caller who leaves": {mcpclient.KindCancelled, "cancelled", false, func(t *testing.T, a *arena) <-chan error {
+		"a caller that leaves": {mcpclient.KindCancelled, "cancelled", false, func(t *testing.T, a *arena) <-chan error {
 			ctx, cancel := context.WithCancel(t.Context())
 			done, _ := a.begin(t, ctx)
 			cancel()
@@ -208,12 +208,12 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		})
 	}
 	if mcpclient.SafeToRetry(nil) || mcpclient.SafeToRetry(errors.New("another")) {
-		t.Error("want no promise about what the client did not return")
+		t.Error("errors of other packages: want SafeToRetry false")
 	}
 }
 
 func TestAnswerTakesPrecedenceOverAnEndedContext(t *testing.T) {
-	for range 10 { // both exist, and either may be seen first
+	for range 10 { // both exist, and the client may see either first
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -235,7 +235,7 @@ func TestAnswerTakesPrecedenceOverAnEndedContext(t *testing.T) {
 				t.Errorf("want the answer, got %d, %v", got.N, err)
 			}
 			next := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-			v.Answer(v.Expect("next"), `{}`) // without a cancellation before it
+			v.Answer(v.Expect("next"), `{}`) // the server gets no cancellation before this request
 			if err := <-next; err != nil {
 				t.Error(err)
 			}

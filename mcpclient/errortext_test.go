@@ -41,7 +41,7 @@ func TestErrorTextsAndTypes(t *testing.T) {
 			t.Errorf("%s: want error.type %q, got %q", tc.text, tc.typ, got)
 		}
 		if SafeToRetry(tc.err) {
-			t.Errorf("%s: want no promise where the client made none", tc.text)
+			t.Errorf("%s: want SafeToRetry false", tc.text)
 		}
 		if tc.err.cause != nil && !errors.Is(tc.err, tc.err.cause) {
 			t.Errorf("%s: want its cause in the chain", tc.text)
@@ -54,21 +54,21 @@ func TestErrorTextsAndTypes(t *testing.T) {
 }
 
 // Each condition is only in the chains of its own errors.
-func TestErrorsIsMatchesOnlyTheErrorsCondition(t *testing.T) {
+func TestErrorsIsMatchesOnlyOneCondition(t *testing.T) {
 	conditions := []error{ErrNotReady, ErrConnectionLost, ErrBackpressure, ErrTimeout, ErrShutdown, ErrUnsupported}
 	for _, is := range conditions {
 		err := fmt.Errorf("caller: %w", &Error{Kind: KindState, cause: fmt.Errorf("%w: more", is)})
 		for _, other := range conditions {
 			if got := errors.Is(err, other); got != (is == other) {
-				t.Errorf("%v is %v: want %v, got %v", is, other, is == other, got)
+				t.Errorf("errors.Is(%v, %v): want %v, got %v", is, other, is == other, got)
 			}
 		}
 	}
 	timeout := error(&Error{Kind: KindTimeout, cause: ErrTimeout})
 	if !errors.Is(timeout, context.DeadlineExceeded) {
-		t.Error("want a timeout to be context.DeadlineExceeded")
+		t.Error("errors.Is(timeout, context.DeadlineExceeded) is false")
 	}
 	if e, ok := errors.AsType[net.Error](timeout); !ok || !e.Timeout() {
-		t.Errorf("want a timeout to be found in the way of package net, got %v", e)
+		t.Errorf("want a timeout to be a net.Error, got %v", e)
 	}
 }

@@ -19,19 +19,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// For every public way to make a call and every way in which it can fail (everyCall × everyFailure) there is one CLIENT
-// span with the caller's error, one data point of the duration and one log record.
+// The test covers every public way to make a call and every way in which the call can fail (everyCall × everyFailure).
+// For each pair, there must be one CLIENT span with the caller's error, one data point of the duration, and one log
+// record.
 
 // way is a public way to make a call.
 type way struct {
 	name   string
-	method string // of the span
-	target string // of the span, empty for none
+	method string // method in the name of the span
+	target string // target in the name of the span; empty for none
 	call   func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error
 	legacy bool // 2026-07-28 has no such request
-	lists  bool // it lists the tools first
-	typed  bool // it checks and decodes structured content
-	tool   bool // the result may be the error of a tool
+	lists  bool // the operation lists the tools first
+	typed  bool // the operation validates and decodes structured content
+	tool   bool // the result may be an error of the tool
 }
 
 func (w *way) span() string {
@@ -173,12 +174,12 @@ type world struct {
 	rig  *rigged
 	s    *script
 	way  *way
-	v    *conversation                  // nil before there is a connection
-	asks chan frame                     // requests of the way's method; the failure answers them
-	list func(v *conversation, f frame) // answers tools/list, nil for the usual list
+	v    *conversation                  // nil while there is no connection
+	asks chan frame                     // requests of the way's method, which the failure answers
+	list func(v *conversation, f frame) // answers tools/list; nil for the usual list
 }
 
-// serve answers all requests except those of the way's method.
+// serve answers all requests except the requests of the way's method.
 func (w *world) serve(v *conversation) {
 	for {
 		raw, err := v.Peer().Receive(v.Context())
@@ -224,14 +225,14 @@ type failure struct {
 	errorType string
 	options   func(o *mcpclient.Options)
 	unready   bool              // there is no connection
-	suits     func(w *way) bool // nil for all
+	suits     func(w *way) bool // reports whether the failure can happen in this way; nil for all ways
 	happen    func(w *world, ctx context.Context) error
 }
 
-// direct makes the call and expects that nothing is sent.
+// direct makes the call. It expects that the client sends nothing.
 func direct(w *world, ctx context.Context) error { return w.way.call(ctx, w.c) }
 
-// once makes the call, and runs then when the server gets the request.
+// once makes the call, and runs then when the server has received the request.
 func once(then func(w *world, f frame)) func(w *world, ctx context.Context) error {
 	return func(w *world, ctx context.Context) error {
 		done := background(func() error { return w.way.call(ctx, w.c, mcpclient.WithTimeout(time.Minute)) })
@@ -479,20 +480,20 @@ func TestRetryWithoutConnectionHasZeroDuration(t *testing.T) {
 		})
 		v.Expect(mcp.MethodListPrompts)
 		v.Close()
-		s.next(t) // it answers nothing
+		s.next(t) // the server answers nothing
 		if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Fatalf("got %v, want a timeout", err)
 		}
 		synctest.Wait()
 		spans := rec.SpansNamed(mcp.MethodListPrompts, trace.SpanKindClient)
 		if len(spans) != 2 {
-			t.Fatalf("%d spans, want one for each try", len(spans))
+			t.Fatalf("%d spans, want one for each attempt", len(spans))
 		}
 		if took := spans[0].EndTime().Sub(spans[0].StartTime()); took != 0 {
-			t.Errorf("the span of the first try takes %v, want none of the pause behind it", took)
+			t.Errorf("the span of the first attempt takes %v, want it without the pause after it", took)
 		}
 		if took := spans[1].EndTime().Sub(spans[1].StartTime()); took < time.Second {
-			t.Errorf("the span of the second try takes %v, want its wait for a connection", took)
+			t.Errorf("the span of the second attempt takes %v, want it with the wait for a connection", took)
 		}
 		for _, p := range rec.Points(names.MetricMCPClientOperationDuration, names.KeyMCPMethodName, mcp.MethodListPrompts) {
 			if p.Sum != 0 {
@@ -500,7 +501,7 @@ func TestRetryWithoutConnectionHasZeroDuration(t *testing.T) {
 			}
 		}
 		if n := len(rec.Logs(names.EventMCPClientRequestReissued)); n != 0 {
-			t.Errorf("%d records say that the request was made again, want none", n)
+			t.Errorf("%d records of a retried request, want none", n)
 		}
 	})
 }
@@ -527,10 +528,10 @@ func TestStepsBeforeARequestAreInsideItsSpan(t *testing.T) {
 		synctest.Wait()
 		call, list := rec.Span("tools/call x"), rec.Span(mcp.MethodListTools)
 		if list.Parent().SpanID() != call.SpanContext().SpanID() {
-			t.Error("the list of the tools is not below the call that needs it")
+			t.Error("the span of tools/list is not a child of the call's span")
 		}
 		if seen.SpanID() != call.SpanContext().SpanID() {
-			t.Error("the span of the middleware's context is not that of the call")
+			t.Error("the span in the middleware's context is not the call's span")
 		}
 	})
 }

@@ -25,7 +25,7 @@ import (
 
 var exactlyOnceCalls = flag.Int("exactlyonce.calls", 2000, "calls of TestToolsRunAtMostOnce, of all its ways together")
 
-// ledger counts how often the tools of a server have run with each argument.
+// ledger counts how often the server's tools have run with each argument.
 type ledger struct {
 	mu   sync.Mutex
 	runs map[int]int // guarded by mu
@@ -60,13 +60,14 @@ func (l *ledger) server() *mcpserver.Server {
 	return s
 }
 
-// fates are the possible outcomes of a call at the proxy. An answer that claims that the call had no effect is true.
+// fates are the possible outcomes of a call at the proxy. If an answer claims that the call had no effect, that is
+// true.
 var fates = []struct {
 	name  string
 	ran   bool     // the server runs the call first
-	says  []string // the header
-	does  int      // the status; 0 for none: the connection is cut
-	cuts  bool     // within the server's own answer
+	says  []string // header fields of the answer
+	does  int      // status of the answer; 0 means that the proxy cuts the connection without an answer
+	cuts  bool     // the proxy cuts the connection within the server's own answer
 	error bool     // the body is a JSON-RPC error
 }{
 	{name: "cut before"},
@@ -93,13 +94,13 @@ var fates = []struct {
 	{name: "302", ran: true, does: 302, says: []string{"Location", "/again"}},
 }
 
-// unfair is a proxy between a client and a server, which it restarts now and then.
+// unfair is a proxy between a client and a server. It restarts the server now and then.
 type unfair struct {
 	ledger *ledger
 	site   *httptest.Server
 	server atomic.Pointer[mcpserver.HTTPHandler]
 	calls  atomic.Int64
-	old    sync.WaitGroup // servers that are shut down
+	old    sync.WaitGroup // servers that are shutting down
 
 	mu   sync.Mutex
 	rand *rand.Rand     // guarded by mu
@@ -131,7 +132,7 @@ func (u *unfair) kill() {
 	u.old.Go(u.site.CloseClientConnections)
 }
 
-// fate draws the fate of a call; less than 0 means that the call passes unchanged.
+// fate draws the fate of a call. A negative result means that the call passes unchanged.
 func (u *unfair) fate() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -184,11 +185,11 @@ func (u *unfair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
-// tally is how calls ended.
+// tally counts how calls ended.
 type tally struct{ answered, safe, unknown, repeated atomic.Int64 }
 
-// A call that may have run is not repeated, neither by the client nor by a user who relies on SafeToRetry, whatever a
-// proxy answers and wherever connections are cut.
+// A call that may have run must not be repeated, neither by the client nor by a user who relies on SafeToRetry,
+// whatever the proxy answers and wherever it cuts connections.
 func TestToolsRunAtMostOnce(t *testing.T) {
 	for i, way := range []int{0, 1, 4} {
 		t.Run(string(ways[way].version), func(t *testing.T) {
@@ -211,19 +212,19 @@ func TestToolsRunAtMostOnce(t *testing.T) {
 					t.Errorf("call %d: its tool has run %d times", n, times)
 				}
 			}
-			u.mu.Lock() // handlers may still run after their callers have gone
+			u.mu.Lock() // handlers may still run after their callers have left
 			met := slices.Sorted(maps.Keys(u.met))
 			u.mu.Unlock()
 			t.Logf("%d: %d answered, %d safe to retry, %d unknown, %d repeats by the user; %d of %d fates met", i,
 				all.answered.Load(), all.safe.Load(), all.unknown.Load(), all.repeated.Load(), len(met), len(fates))
 			if len(met) < len(fates) && *exactlyOnceCalls >= 2000 {
-				t.Errorf("met only %v", met)
+				t.Errorf("the calls met only the fates %v", met)
 			}
 		})
 	}
 }
 
-// callers calls f with each number below n; at is the number of concurrent calls.
+// callers calls f with each number below n, with up to at concurrent calls.
 func callers(at, n int, f func(int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -237,7 +238,7 @@ func callers(at, n int, f func(int)) {
 	all.Wait()
 }
 
-// call makes one call like a careful user: it repeats the call as long as that is safe.
+// call makes one call like a careful user, and repeats it as long as that is safe.
 func (u *unfair) call(t *testing.T, c *mcpclient.Client, all *tally, n int) {
 	tool, options := "write", []mcpclient.CallOption{mcpclient.WaitForReady()}
 	switch n % 4 {
@@ -246,7 +247,7 @@ func (u *unfair) call(t *testing.T, c *mcpclient.Client, all *tally, n int) {
 		if _, err := c.ListTools(t.Context(), nil, options...); err != nil && !strings.Contains(err.Error(), "lost") {
 			t.Logf("list: %v", err)
 		}
-	case 1: // not in the caller's goroutine
+	case 1: // makes the connection's goroutine read the answer
 		options = append(options, mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 	}
 	for try := 0; ; try++ {

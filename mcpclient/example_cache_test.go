@@ -49,7 +49,7 @@ func ExampleWithoutCache() {
 	// 1 tool, 1 requests
 }
 
-// counter counts what the client sends.
+// counter counts the client's requests.
 type counter struct {
 	*transport.Peer
 	n *int

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A server on the network. One that wants authorization in the ways of the specification gets it from package auth, see
-// [transport.HTTP]; this one wants a header.
+// A server on the network may require authorization. Package auth implements the authorization of the specification,
+// see [transport.HTTP]. The server of this example requires only a header.
 func ExampleConnect_http() {
 	s := mcpserver.New(mcp.Implementation{Name: "whoami", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "whoami"}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -49,7 +49,8 @@ func ExampleConnect_http() {
 	// Output: ada
 }
 
-// Arguments that a tool wants to see in HTTP headers, for gateways on the way, go there by themselves.
+// If a tool declares that arguments are repeated in HTTP headers, for example for gateways, the client sends these
+// headers automatically.
 func ExampleClient_CallTool_headers() {
 	s := mcpserver.New(mcp.Implementation{Name: "db", Version: "1.0"}, nil)
 	schema := []byte(`{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}`)
@@ -83,7 +84,7 @@ func ExampleClient_CallTool_headers() {
 	// Output: routed to eu-west
 }
 
-// The end of a call's context cancels the call, at the server too.
+// When the context of a call ends, the call is cancelled, also at the server.
 func ExampleClient_CallTool_cancel() {
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	server := withTool("wait", func(ctx context.Context, _ struct{}) (string, error) {
@@ -112,7 +113,7 @@ func ExampleClient_CallTool_cancel() {
 	// the tool: context canceled
 }
 
-// What a server has not declared is not asked for.
+// If the server has not declared a feature, the client does not send requests for it.
 func ExampleError_unsupported() {
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
@@ -130,7 +131,7 @@ func ExampleError_unsupported() {
 	// true
 }
 
-// Page by page; [Client.Tools] asks for the pages by itself.
+// The client lists page by page. [Client.Tools] requests the pages automatically.
 func ExampleClient_ListTools() {
 	s := mcpserver.New(mcp.Implementation{Name: "letters", Version: "1.0"}, &mcpserver.Options{PageSize: 2})
 	for _, name := range []string{"a", "b", "c"} {
@@ -148,7 +149,7 @@ func ExampleClient_ListTools() {
 	}
 	defer client.Close()
 
-	cursor := (*string)(nil) // of the first page
+	cursor := (*string)(nil) // nil for the first page
 	for page := 1; page == 1 || cursor != nil; page++ {
 		r, err := client.ListTools(ctx, cursor)
 		if err != nil {
@@ -166,7 +167,7 @@ func ExampleClient_ListTools() {
 	// page 2 c
 }
 
-// A method that is not of the protocol.
+// The method is not part of the protocol.
 func ExampleClient_Call() {
 	type reindex struct {
 		Folder string `json:"folder"`
@@ -202,7 +203,7 @@ func ExampleClient_Call() {
 	// Output: 5 documents
 }
 
-// What a server answers is told apart by its code.
+// The code of a server's error distinguishes the reasons.
 func ExampleClient_Call_methodNotFound() {
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
@@ -232,7 +233,7 @@ func ExampleRetry() {
 	}
 	defer client.Close()
 
-	// Three more tries if the connection is lost on the way: a list can be asked for twice.
+	// A list may be requested twice without harm. Retry it up to three times if the connection is lost.
 	tools, err := client.ListTools(ctx, nil, mcpclient.Retry(3), mcpclient.WithTimeout(30*time.Second))
 	if err != nil {
 		log.Fatal(err)

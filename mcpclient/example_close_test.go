@@ -19,7 +19,7 @@ func ExampleClient_Shutdown() {
 		log.Fatal(err)
 	}
 
-	// The program is to end: let calls in flight end first, for 20 seconds at most.
+	// The program is about to end. Calls in flight get up to 20 seconds to finish.
 	patience, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	if err := client.Shutdown(patience); err != nil {
@@ -40,7 +40,7 @@ func ExampleHealthHandler() {
 	mux := http.NewServeMux()
 	mux.Handle("GET /readyz", mcpclient.HealthHandler(client))
 
-	answer := httptest.NewRecorder() // of the probe
+	answer := httptest.NewRecorder() // the answer to the probe
 	mux.ServeHTTP(answer, httptest.NewRequest("GET", "/readyz", nil))
 	fmt.Println(answer.Code)
 	// Output:

@@ -17,17 +17,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A server hangs while there is no call. The client finds out, and connects anew.
+// A server hangs while there is no call. The client detects this and reconnects.
 func ExampleOptions_keepAlive() {
 	ctx := context.Background()
 	lost := make(chan connstate.Transition, 1)
 	client, err := mcpclient.Connect(ctx, hangsOnce(), &mcpclient.Options{
-		KeepAlive: 20 * time.Millisecond, // a minute, in a program
+		KeepAlive: 20 * time.Millisecond, // use about a minute in a program
 		OnTransition: func(t connstate.Transition) {
 			if t.From == connstate.Ready {
 				select {
 				case lost <- t:
-				default: // one is enough here
+				default: // one transition is enough here
 				}
 			}
 		},
@@ -50,15 +50,14 @@ func ExampleOptions_keepAlive() {
 	// connected anew
 }
 
-// hangsOnce is a server that answers its first client until this is connected, and then no more; it answers the next
-// ones.
+// hangsOnce is a server that answers its first client only until the client is connected. It answers all later clients.
 func hangsOnce() transport.Transport {
 	var asked atomic.Int64
 	s := mcpserver.New(mcp.Implementation{Name: "hangs", Version: "1.0"}, &mcpserver.Options{
 		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{
 			func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 				return func(ctx context.Context, r *mcpserver.Request) (any, error) {
-					if r.Method == mcp.MethodDiscover && asked.Add(1) == 2 { // the first one was to connect
+					if r.Method == mcp.MethodDiscover && asked.Add(1) == 2 { // the first request belongs to the handshake
 						<-ctx.Done()
 						return nil, ctx.Err()
 					}
@@ -70,7 +69,7 @@ func hangsOnce() transport.Transport {
 	return inMemory(s)
 }
 
-// While the server reads nothing, messages wait until there is no room for more. A call can wait for room.
+// While the server reads nothing, messages wait until there is no more room. A call can wait for room.
 func ExampleWaitForRoom() {
 	ctx := context.Background()
 	server := &restingServer{rests: make(chan struct{}), goesOn: make(chan struct{})}
@@ -113,7 +112,7 @@ type note struct {
 	Text string `json:"text"`
 }
 
-// restingServer reads nothing behind a notification that has it rest, until it goes on.
+// restingServer reads nothing after a certain notification until it may continue.
 type restingServer struct{ rests, goesOn chan struct{} }
 
 func (r *restingServer) serve(ctx context.Context, peer *transport.Peer) {
@@ -140,7 +139,7 @@ func (c restingConn) Receive(ctx context.Context) ([]byte, error) {
 	return data, err
 }
 
-// Every client of the process can be asked what it is doing, as for a page of its health.
+// A program can inspect each of its clients, for example for a health page.
 func ExampleClients() {
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, weatherServer(), &mcpclient.Options{Name: "forecasts"})
@@ -151,7 +150,7 @@ func ExampleClients() {
 	for _, c := range mcpclient.Clients() {
 		now := c.Inspect()
 		if now.Name != "forecasts" {
-			continue // this process has others
+			continue // this process has other clients too
 		}
 		fmt.Println(now.Name, now.State, "server:", now.Server, "calls:", now.InFlight)
 	}

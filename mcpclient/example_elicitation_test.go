@@ -66,7 +66,7 @@ func ExampleHandleURLElicitation() {
 		error) {
 		fmt.Println(e.Message)
 		fmt.Printf("Open %s in your browser? It is a page of %s. %s\n", e.URL, e.URL.Hostname(), e.Warning)
-		return mcp.ElicitAccept, nil // if the user says yes, once the browser is open
+		return mcp.ElicitAccept, nil // if the user agrees, and after the browser has opened
 	}, nil)
 	server := withTool("sync", func(ctx context.Context, _ struct{}) (string, error) {
 		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{

@@ -20,10 +20,10 @@ func ExampleGroup() {
 	}
 	defer group.Close()
 
-	_ = group.WaitForReady(ctx) // the error names the member that is not ready
+	_ = group.WaitForReady(ctx) // the error names the members that are not ready
 	for tool, err := range group.Tools(ctx) {
 		if err != nil {
-			fmt.Println("not there: a server") // the error says which and why
+			fmt.Println("not there: a server") // the error names the server and the reason
 			continue
 		}
 		fmt.Println(tool.Name, "of", tool.Member)

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// What the server asks of the client passes here.
+// HandlerMiddleware sees all requests of the server to the client.
 func ExampleOptions_handlerMiddleware() {
 	server := withTool("build", func(ctx context.Context, _ struct{}) (string, error) {
 		roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
@@ -43,7 +43,7 @@ func ExampleOptions_handlerMiddleware() {
 	// 1 roots
 }
 
-// A tool that only reads may be called again when it fails.
+// If a tool only reads, middleware may call it again after a failure.
 func ExampleMiddleware() {
 	again := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// indexServer has a tool that takes its time for each chapter and tells how far it is.
+// indexServer is a server with a slow tool, which reports its progress after each chapter.
 func indexServer(chapters int, each time.Duration) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "index", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "index"}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -90,7 +90,7 @@ func ExampleResetTimeoutOnProgress() {
 	_, err = client.CallTool(ctx, "index", nil, short)
 	fmt.Println(err)
 
-	// The tool is at work, and tells so more often than every second.
+	// The tool reports progress more often than once a second, so the call does not time out.
 	result, err := client.CallTool(ctx, "index", nil, short, mcpclient.ResetTimeoutOnProgress(time.Minute))
 	if err != nil {
 		fmt.Println(err)

@@ -114,7 +114,7 @@ func ExampleClient_Complete() {
 	// Output: [Emma Evelina]
 }
 
-// A field with completions: each character ends the completion of the one before.
+// A text field with completions: each character cancels the completion for the previous one.
 func ExampleCompleter() {
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, library(), nil)
@@ -128,7 +128,7 @@ func ExampleCompleter() {
 	r, err := field.Complete(ctx, mcp.PromptRef("review"), mcp.CompleteArgument{Name: "book", Value: "E"}, nil)
 	switch {
 	case errors.Is(err, mcpclient.ErrSuperseded):
-		return // the user types on
+		return // the user has typed another character
 	case err != nil:
 		fmt.Println(err)
 		return

@@ -16,7 +16,7 @@ func ExampleHandleSampling() {
 			fmt.Println("the server would like", hint.Name)
 		}
 		question := p.Messages[0].Content.Text()
-		return &mcp.CreateMessageResult{ // of the model that the client has
+		return &mcp.CreateMessageResult{ // the answer of the client's model
 			Model:      "local-7b",
 			Content:    mcp.SamplingContent{mcp.Text(question + " Paris.")},
 			StopReason: mcp.StopEndTurn,

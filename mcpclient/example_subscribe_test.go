@@ -40,7 +40,7 @@ func ExampleClient_SubscribeResource() {
 		return
 	}
 	lamps.Store(3)
-	s.ResourceUpdated("stock://lamps") // in the server
+	s.ResourceUpdated("stock://lamps") // called in the server
 
 	r, err := client.ReadResource(ctx, <-updated)
 	if err != nil {
@@ -64,7 +64,7 @@ func ExampleHandleToolListChanged() {
 		mcpclient.HandleToolListChanged(func(context.Context) {
 			select {
 			case changed <- struct{}{}:
-			default: // the program has yet to list them, and then has this change, too
+			default: // the program has not read the previous signal yet; it will list the tools after this change too
 			}
 		}),
 	}})
@@ -75,7 +75,7 @@ func ExampleHandleToolListChanged() {
 	defer client.Close()
 
 	awaitSubscription(s)
-	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, clear); err != nil { // in the server
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, clear); err != nil { // called in the server
 		fmt.Println(err)
 		return
 	}
@@ -95,7 +95,7 @@ func ExampleHandleToolListChanged() {
 func ExampleLogMessagesTo() {
 	server := withTool("query", func(ctx context.Context, _ struct{}) (string, error) {
 		r := mcpserver.RequestFrom(ctx)
-		if err := r.Log(ctx, mcp.LevelDebug, "db", "a plan"); err != nil { // below the level that the client wants
+		if err := r.Log(ctx, mcp.LevelDebug, "db", "a plan"); err != nil { // below the level that the client requests
 			return "", err
 		}
 		return "3 rows", r.Log(ctx, mcp.LevelWarning, "db", map[string]any{"slow": true})

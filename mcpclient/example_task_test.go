@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// printer is a server whose tool takes its time: it prints three of five pages and then waits for paper.
+// printer is a server with a slow tool: it prints three of five pages, and then waits for paper.
 func printer(paper <-chan struct{}) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "printer", Version: "1.0"}, &mcpserver.Options{
 		Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
@@ -67,7 +67,7 @@ func ExampleUseTasks() {
 	// 5 pages printed
 }
 
-// A task goes on without its client: a process that has its id can wait for the result.
+// A task continues without its client: another process that has the task's ID can wait for the result.
 func ExampleClient_StartTool() {
 	ctx := context.Background()
 	paper := make(chan struct{})
@@ -84,7 +84,7 @@ func ExampleClient_StartTool() {
 		return
 	}
 	fmt.Println(task.Status().Status)
-	id := task.ID() // to be kept where it survives the program
+	id := task.ID() // store it where it survives the program
 	_ = client.Close()
 
 	close(paper)

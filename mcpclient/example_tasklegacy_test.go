@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// binder is a server of 2025-11-25 with a tool that has to be called as a task.
+// binder is a server of 2025-11-25 with a tool that must be called as a task.
 func binder() transport.Transport {
 	const state = `{"taskId":"job-8","status":%q,"createdAt":"2026-08-01T10:00:00Z",` +
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null,"pollInterval":1}`
@@ -44,7 +44,7 @@ func binder() transport.Transport {
 	})
 }
 
-// The tasks that a server of 2025-11-25 keeps are listed, and one is waited for.
+// The example lists the tasks that a server of 2025-11-25 stores, and waits for one of them.
 func ExampleClient_LegacyTasks() {
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, binder(), &mcpclient.Options{

@@ -21,7 +21,7 @@ type weather struct {
 	Celsius int    `json:"celsius"`
 }
 
-// weatherServer is a server in the same process; a real one is a child process, see [transport.Stdio].
+// weatherServer is a server in the same process. A real server is usually a child process, see [transport.Stdio].
 func weatherServer() transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "weather"}, func(_ context.Context, q query) (weather, error) {
@@ -36,21 +36,21 @@ func weatherServer() transport.Transport {
 	return inMemory(s)
 }
 
-// inMemory lets clients reach a server in the same process, as in a test. A program has a [transport.Stdio] or a
+// inMemory connects clients to a server in the same process, as in a test. A program uses [transport.Stdio] or
 // [transport.HTTP] instead.
 func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
 }
 
-// awaitSubscription waits until a client is to hear of changes of the server: once ready, it asks for them in the
-// background.
+// awaitSubscription waits until a client has subscribed to changes of the server. A client subscribes in the
+// background, after it is ready.
 func awaitSubscription(s *mcpserver.Server) {
 	for s.Inspect().Subscriptions == 0 {
 		runtime.Gosched()
 	}
 }
 
-// withTool is a server with one tool, which may ask the client.
+// withTool returns a server with one tool, which may send requests to the client.
 func withTool(name string, tool func(ctx context.Context, _ struct{}) (string, error)) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "example", Version: "1.0"}, &mcpserver.Options{Logging: true})
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, tool); err != nil {

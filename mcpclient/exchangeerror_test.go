@@ -150,13 +150,13 @@ func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
-		for range 3 { // an answer proves the session each time
+		for range 3 { // each answer shows that the session works
 			lost := background(func() error { return c.Call(t.Context(), "x/lost", nil, nil) })
 			v.Expect("x/lost")
 			gone := background(func() error {
 				err := c.Call(t.Context(), "x/gone", nil, nil)
 				if c.State() == connstate.Ready {
-					t.Error("the caller hears of it, and the client still takes the session for one")
+					t.Error("the caller has the error, but the client still uses the session")
 				}
 				return err
 			})
@@ -204,7 +204,7 @@ func TestSessionLostAtOnceLeadsToBackoff(t *testing.T) {
 			await(t, c)
 		}
 		if got := c.State(); got != connstate.Backoff {
-			t.Errorf("after the second time the client is %v, want backoff", got)
+			t.Errorf("after the second loss the client is %v, want backoff", got)
 		}
 		s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -233,16 +233,16 @@ func TestResponseOnAnotherRequestsStreamIsDropped(t *testing.T) {
 		second := v.Expect("x/two")
 		v.own(second, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
 		if err := <-two; err == nil || !strings.Contains(err.Error(), "foreign_answer") {
-			t.Errorf("the call whose stream it was: got %v, want a protocol violation foreign_answer", err)
+			t.Errorf("the call with the stream: got %v, want a protocol violation foreign_answer", err)
 		}
 		v.own(first, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
 		if err := <-one; err != nil {
-			t.Errorf("the call whose answer it pretended to be: got %v, want its own answer", err)
+			t.Errorf("the call with the forged ID: got %v, want its own answer", err)
 		}
 	})
 }
 
-func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
+func TestHTTPErrorForProbeMeansLegacyServer(t *testing.T) {
 	for _, failure := range []transport.RequestError{
 		{Reason: transport.ReasonStatus, Status: 400}, {Reason: transport.ReasonStatus, Status: 404},
 		{Reason: transport.ReasonStatus,
@@ -261,8 +261,8 @@ func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 	}
 }
 
-// A temporary failure of the probe, such as a proxy's 502, proves less than a refusal: if the client took the server
-// for a legacy one because of it, it probes again when it reconnects.
+// A temporary failure of the probe, such as a proxy's 502, is weaker evidence than a refusal. If the client considers
+// the server a legacy server because of such a failure, it probes again when it reconnects.
 func TestTemporaryProbeFailureIsNotRemembered(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
@@ -293,7 +293,7 @@ func TestRetryAfterOfBusyServerSetsBackoff(t *testing.T) {
 			await(t, c)
 		})
 		if took < 42*time.Second || took > 57*time.Second {
-			t.Errorf("ready after %v, want 42s, and up to half of Backoff.Max more by chance", took)
+			t.Errorf("ready after %v, want 42s, plus a random part of up to half of Backoff.Max", took)
 		}
 	})
 }
@@ -304,12 +304,13 @@ func TestPermanentRefusalEndsTheClient(t *testing.T) {
 		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 401})
 		<-c.Done()
 		if err := c.Err(); !errors.Is(err, mcpclient.ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 401") {
-			t.Errorf("gave up because of %v, want HTTP 401 and that it is not authorized", err)
+			t.Errorf("gave up because of %v, want HTTP 401 and ErrUnauthorized", err)
 		}
 	})
 }
 
-// An authorization may take a person minutes: meanwhile neither the time of the probe nor that of the attempt runs.
+// An authorization may take a person minutes. During that time, neither the timeout of the probe nor the timeout of the
+// attempt runs.
 func TestHandshakeTimeoutsPauseDuringAuthorization(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, nil, func(s *script) transport.Transport {
@@ -324,12 +325,12 @@ func TestHandshakeTimeoutsPauseDuringAuthorization(t *testing.T) {
 		v.Answer(probe, discovered)
 		await(t, c)
 		if got := c.Status(); got.Epoch != 1 {
-			t.Errorf("ready in epoch %d, want the first attempt to have waited", got.Epoch)
+			t.Errorf("ready in epoch %d, want the first epoch", got.Epoch)
 		}
 	})
 }
 
-func TestHandshakeWaitForAuthorizationEndsAtAuthTimeout(t *testing.T) {
+func TestAuthTimeoutEndsHandshakeDuringAuthorization(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}},
 		func(s *script) transport.Transport {
@@ -343,9 +344,9 @@ func TestHandshakeWaitForAuthorizationEndsAtAuthTimeout(t *testing.T) {
 				}
 			})
 			if took != time.Minute {
-				t.Errorf("gave the attempt up after %v, want 1m", took)
+				t.Errorf("gave up the attempt after %v, want 1m", took)
 			}
-			authorizing(false) // a connection that is over
+			authorizing(false) // the connection has already ended
 		})
 }
 
@@ -386,15 +387,15 @@ func TestBatchOnStreamAnswersOnlyItsRequest(t *testing.T) {
 		synctest.Wait()
 		v.own(first, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
 		if err := <-one; err != nil {
-			t.Errorf("the call whose answer it pretended to be: got %v, want its own answer", err)
+			t.Errorf("the call with the forged ID: got %v, want its own answer", err)
 		}
 		if err := <-two; err == nil || !strings.Contains(err.Error(), "foreign_answer") {
-			t.Errorf("the call whose stream it was: got %v, want a protocol violation foreign_answer", err)
+			t.Errorf("the call with the stream: got %v, want a protocol violation foreign_answer", err)
 		}
 	})
 }
 
-func TestHandshakeDuringAuthorizationHasAuthTimeout(t *testing.T) {
+func TestHandshakeWaitsForAuthorizationOfAnotherMessage(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, pinnedLegacy(), func(s *script) transport.Transport {
 		return configured{streams(s), func(cfg transport.Config) { authorizing = cfg.Authorizing }}
@@ -403,14 +404,14 @@ func TestHandshakeDuringAuthorizationHasAuthTimeout(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		f := v.Expect("x/y")
-		authorizing(true) // for another message of the connection
+		authorizing(true) // another message of the connection waits for an authorization
 		v.fail(f, transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 		<-done
 		v.Expect(mcp.MethodInitialize)
 		authorizing(true)
 		time.Sleep(time.Minute)
 		if got := c.Status(); got.State != connstate.Initializing || got.Epoch != 2 {
-			t.Errorf("after a minute: %+v, want it to wait for the person", got)
+			t.Errorf("after a minute: %+v, want it to still wait for the authorization", got)
 		}
 	})
 }
@@ -459,7 +460,7 @@ func TestTimeoutErrorNamesTheTimeout(t *testing.T) {
 			authorizing(true)
 			_ = c.WaitForState(t.Context(), connstate.Backoff)
 			if err := c.Status().Err; strings.Contains(err.Error(), "10s") {
-				t.Errorf("after a minute: got %v, want it to say so", err)
+				t.Errorf("after a minute: got %v, want an error with the timeout", err)
 			}
 		})
 }

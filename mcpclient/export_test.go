@@ -13,20 +13,21 @@ import (
 // ProbeOf returns the probe of the client's core.
 func ProbeOf(c *Client) conn.Probe { return conn.Probe{C: &c.core} }
 
-// OpenSubscription gives the client an open subscription without a listener, and returns its id.
+// OpenSubscription gives the client an open subscription without a listener, and returns its ID.
 func OpenSubscription(c *Client) int64 {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
 	return ProbeOf(c).Open(&cl.Request)
 }
 
-// OpenAndOver acknowledges the subscription of request id, to changes of the tools, and atomically ends it.
+// OpenAndOver acknowledges the subscription of request id, to changes of the tools, and ends it in the same atomic
+// step.
 func OpenAndOver(c *Client, id int64) {
 	ProbeOf(c).OpenAndOver(id, func(by conn.Content) {
 		by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
 	})
 }
 
-// LendTurns is a feature that lends the turn to callers at the given pace, see [conn.Probe.Pace].
+// LendTurns is a feature that makes the client lend the turn to callers at the given pace, see [conn.Probe.Pace].
 func LendTurns(tick, soon time.Duration, enough int32) Feature {
 	return feature{join: func(c *Client) error {
 		ProbeOf(c).Pace(tick, soon, enough)
@@ -34,7 +35,7 @@ func LendTurns(tick, soon time.Duration, enough int32) Feature {
 	}}
 }
 
-// GroupOf returns a group with one member, g, which is c.
+// GroupOf returns a group whose only member has the name g and the client c.
 func GroupOf(c *Client) (*Group, error) {
 	naming, err := groupname.New("_", 128)
 	if err != nil {

@@ -16,22 +16,22 @@ import (
 // faultyLimit is the frame limit of clients of a faulty server.
 const faultyLimit = 2000
 
-// faulty is the server that a plan describes, and the transport to it.
+// faulty is a server that follows a plan, and the transport to it.
 type faulty struct {
 	transport.Transport
 	plan
-	answers sync.WaitGroup // answers that will still be sent
+	answers sync.WaitGroup // answers that the server will still send
 
 	mu        sync.Mutex
 	dials     int             // guarded by mu
-	peer      *transport.Peer // guarded by mu; the latest connection
-	received  map[int]int     // guarded by mu; how often the server got each call
-	ids       map[string]bool // guarded by mu; ids of the received requests
-	cancelled map[string]int  // guarded by mu; how often it got a cancellation, by request
-	busy      map[int]int     // guarded by mu; how often the transport will still be busy, by call
-	refused   map[int]int     // guarded by mu; how often the server will still be busy, by call
-	gone      map[int]bool    // guarded by mu; calls at which it will forget the session
-	broken    []string        // guarded by mu; how the client broke the protocol
+	peer      *transport.Peer // the latest connection; guarded by mu
+	received  map[int]int     // how often the server got each call; guarded by mu
+	ids       map[string]bool // IDs of the received requests; guarded by mu
+	cancelled map[string]int  // how often the server got a cancellation, by request; guarded by mu
+	busy      map[int]int     // how often the transport will still be busy, by call; guarded by mu
+	refused   map[int]int     // how often the server will still be busy, by call; guarded by mu
+	gone      map[int]bool    // calls at which the server will forget the session; guarded by mu
+	broken    []string        // how the client violated the protocol; guarded by mu
 }
 
 func newFaulty(p plan) *faulty {
@@ -44,7 +44,7 @@ func newFaulty(p plan) *faulty {
 	return f
 }
 
-// fate returns the fate of the nth connection, from 1.
+// fate returns the fate of the nth connection, counted from 1.
 func (f *faulty) fate(n int) fate {
 	if n > len(f.Dials) {
 		return fares
@@ -70,7 +70,7 @@ func (f *faulty) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 	return faultyConn{c, f}, nil
 }
 
-// faultyConn is busy when the plan demands it.
+// faultyConn is a connection that is busy when the plan requires it.
 type faultyConn struct {
 	transport.Conn
 	f *faulty
@@ -122,7 +122,7 @@ func (f *faulty) got(i int) int {
 	return f.received[i]
 }
 
-// problems returns the client's mistakes.
+// problems returns the client's violations of the protocol.
 func (f *faulty) problems() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,11 +168,12 @@ func (f *faulty) handle(ctx context.Context, p *transport.Peer, r understood) {
 		f.called(r)
 	}
 	if result != "" {
-		_ = p.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result)) // it may have hung up
+		// an error means that the client has hung up
+		_ = p.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result))
 	}
 }
 
-// called sends the planned answers to a call later, over the connection that is open then.
+// called sends the planned answers to a call later, over the connection that is open at that time.
 func (f *faulty) called(r understood) {
 	i := r.Params.Call
 	f.mu.Lock()
@@ -200,7 +201,7 @@ func (f *faulty) called(r understood) {
 	}
 }
 
-// refusal returns the server's refusal of call i, empty if it accepts the call.
+// refusal returns the server's refusal of call i. It is empty if the server accepts the call.
 func (f *faulty) refusal(i int, id json.RawMessage) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,7 +218,7 @@ func (f *faulty) refusal(i int, id json.RawMessage) string {
 	return ""
 }
 
-// frame returns an answer to call i of this form.
+// frame returns an answer of form a to call i.
 func (a form) frame(i int, id json.RawMessage, stream bool) string {
 	switch {
 	case !stream && a == asForeign:
@@ -247,7 +248,7 @@ func (a form) onShared(i int, id json.RawMessage) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"call":%d}}`, id, i)
 }
 
-// say sends a frame to the latest connection, if it is open.
+// say sends a frame to the latest connection if that is open.
 func (f *faulty) say(frame string) {
 	f.mu.Lock()
 	p := f.peer
@@ -257,7 +258,7 @@ func (f *faulty) say(frame string) {
 	}
 }
 
-// trouble causes the trouble of this name.
+// trouble causes the trouble with this name.
 func (f *faulty) trouble(what string) {
 	switch what {
 	case "hang up":

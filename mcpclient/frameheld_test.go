@@ -37,7 +37,7 @@ func TestIdleConnectionRetainsNoFrame(t *testing.T) {
 		synctest.Wait()
 		runtime.GC()
 		if latest.Value() != nil {
-			t.Error("the frame is in memory, want nothing to refer to it once its result has been dropped")
+			t.Error("the frame is still in memory after its result has been dropped")
 		}
 	})
 }

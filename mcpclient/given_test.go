@@ -103,7 +103,7 @@ func TestMetaKeysInHandlerResultsAreChecked(t *testing.T) {
 	}
 }
 
-// unsafeIcons are three icons: the first is valid, the other two must be dropped.
+// unsafeIcons are three icons. The first is valid; the client must drop the other two.
 const unsafeIcons = `"icons":[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},` +
 	`{"src":"file:///etc/passwd"}]`
 
@@ -112,7 +112,7 @@ func TestUnsafeIconsAreDropped(t *testing.T) {
 	check := func(t *testing.T, what string, icons []mcp.Icon) {
 		t.Helper()
 		if len(icons) != 1 || icons[0].Src != "https://example.com/a.png" {
-			t.Errorf("%s has the icons %v, want the first one only", what, icons)
+			t.Errorf("%s has the icons %v, want only the first one", what, icons)
 		}
 	}
 	bubble(t, &mcpclient.Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -155,7 +155,7 @@ func TestUnsafeIconsAreDropped(t *testing.T) {
 	for _, r := range rec.Logs("mcp_client.icon.rejected") {
 		methods = append(methods, r.Text("mcp.method.name"))
 		got := r.Text("exception.message")
-		want := `2 left out, the first because its source has the unsafe scheme "javascript"`
+		want := `rejected icons: 2; the first: source has the unsafe scheme "javascript"`
 		if got != want || r.Level != slog.LevelDebug {
 			t.Errorf("logged %q at %v, want %q at debug", got, r.Level, want)
 		}
@@ -174,7 +174,7 @@ func TestUnsafeIconsOfALegacyServerAreDropped(t *testing.T) {
 		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if icons := c.ServerInfo().Icons; len(icons) != 1 {
-			t.Errorf("the server has the icons %v, want the first one only", icons)
+			t.Errorf("the server has the icons %v, want only the first one", icons)
 		}
 	})
 }

@@ -17,44 +17,44 @@ import (
 
 // Member is one server of a [Group].
 type Member struct {
-	// Name is the server's name in the group, with which the names of its tools begin. It must not be empty.
+	// Name is the server's name in the group. The names of its tools begin with this name. It must not be empty.
 	Name string
 
 	// Transport connects to the server.
 	Transport transport.Transport
 
-	// Options configure the server's client. Nil means [GroupOptions.Options]. An empty Options.Name means Name.
+	// Options configures the server's client. Nil means [GroupOptions.Options]. An empty Options.Name means Name.
 	Options *Options
 }
 
-// GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, select the defaults
-// stated here.
+// GroupOptions configures a group. A nil *GroupOptions, and the zero value of every field, select the defaults stated
+// here.
 type GroupOptions struct {
-	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and . but not
-	// of all three. Zero means "_". In a member's name, the separator's characters are replaced by the first of - _ and .
-	// that the separator does not contain.
+	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and . but must
+	// not contain all three. Empty means "_". In a member's name, the client replaces each character of the separator by
+	// the first of - _ and . that the separator does not contain.
 	Separator string
 
-	// NameLimit is the maximum length of a tool's name in the group, in characters. Zero means 128, which is also
-	// the maximum.
+	// NameLimit is the maximum length of a tool's name in the group, in characters. Zero means 128, which is also the
+	// largest valid value.
 	NameLimit int
 
-	// Options are for members without options of their own. Options.Name is ignored, because a member has its own name.
+	// Options are for members without options of their own. Options.Name is ignored, because each member has its own name.
 	// Nil means the defaults.
 	Options *Options
 }
 
-// Group is a set of clients that are used together. Each client connects to its own server and has its own state;
-// no client waits for another. Its methods may be called from any goroutine.
+// Group is a set of clients that are used together. Each client connects to its own server and has its own state; no
+// client waits for another. Its methods may be called from any goroutine.
 //
-// The tools of all members form one list, in which the member's name precedes the tool's name: see [Group.Tools].
-// For resources, prompts and other features use the client of the member: see [Group.Client].
+// The tools of all members form one list, in which the member's name precedes the tool's name: see [Group.Tools]. For
+// resources, prompts and other features, use the client of the member: see [Group.Client].
 type Group struct {
 	naming groupname.Naming
 	shared *Options
 
 	mu      sync.Mutex
-	members []*member // in the order of their addition; guarded by mu
+	members []*member // in the order in which they were added; guarded by mu
 	closed  bool      // guarded by mu
 }
 
@@ -67,7 +67,7 @@ type member struct {
 	aliases groupname.Aliases // guarded by mu
 }
 
-// ErrNoMember means that the group has no member with that name, or none to which a tool with that name could
+// ErrNoMember means that the group has no member with that name, or no member to which a tool with that name could
 // belong.
 var ErrNoMember = errors.New("the group has no such member")
 
@@ -83,9 +83,9 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Err.Error() }
 // Unwrap returns the error.
 func (e *MemberError) Unwrap() error { return e.Err }
 
-// NewGroup creates a group whose members all start to connect in the background. An error means that an option is
-// invalid; then all members have been closed. The caller must end the group by
-// [Group.Close] or [Group.Shutdown].
+// NewGroup creates a group. The clients of all members start to connect in the background. If an option is invalid,
+// NewGroup closes all members and returns an error. The caller must end the group with [Group.Close] or
+// [Group.Shutdown].
 func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	if o == nil {
 		o = &GroupOptions{}
@@ -103,8 +103,8 @@ func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	return g, nil
 }
 
-// Add adds a member, which starts to connect in the background, and returns its client. No two members may have
-// the same prefix for the names of their tools.
+// Add adds a member, whose client starts to connect in the background, and returns that client. Each member must have a
+// different prefix for the names of its tools.
 func (g *Group) Add(m Member) (*Client, error) {
 	prefix, err := g.naming.Prefix(m.Name)
 	if err != nil {
@@ -117,7 +117,7 @@ func (g *Group) Add(m Member) (*Client, error) {
 	}
 	for _, other := range g.members {
 		if other.prefix == prefix {
-			return nil, fmt.Errorf("group: members %q and %q: the names of the tools of both would begin with %s; rename one",
+			return nil, fmt.Errorf("group: the tools of members %q and %q would have the same prefix %s; rename one member",
 				other.name, m.Name, prefix)
 		}
 	}
@@ -162,8 +162,8 @@ func (g *Group) Remove(name string) error {
 	return nil
 }
 
-// Client returns the client of a member, for features other than tools. The group owns the client and closes it.
-// The error is [ErrNoMember].
+// Client returns the client of a member, for features other than tools. The group owns the client and closes it. If
+// there is no such member, the error is [ErrNoMember].
 func (g *Group) Client(name string) (*Client, error) {
 	for _, m := range g.present() {
 		if m.name == name {
@@ -173,7 +173,7 @@ func (g *Group) Client(name string) (*Client, error) {
 	return nil, &Error{Kind: KindInvalid, Unsent: true, cause: noMember(name, g.present())}
 }
 
-// noMember returns the error for an unknown name. It lists the members.
+// noMember returns the error for an unknown member name. Its text lists the members.
 func noMember(name string, members []*member) error {
 	names := make([]string, len(members))
 	for i, m := range members {
@@ -182,7 +182,8 @@ func noMember(name string, members []*member) error {
 	return fmt.Errorf("%w: %q; its members are %q", ErrNoMember, name, names)
 }
 
-// Members yields the present members by name, in the order of their addition, for example to report their states.
+// Members yields the names and clients of the present members, in the order in which they were added. A program can use
+// it to report their states.
 func (g *Group) Members() iter.Seq2[string, *Client] {
 	return func(yield func(string, *Client) bool) {
 		for _, m := range g.present() {
@@ -193,15 +194,15 @@ func (g *Group) Members() iter.Seq2[string, *Client] {
 	}
 }
 
-// present returns the present members. The slice is immutable: a change creates a new one.
+// present returns the present members. The slice is immutable: a change of the group creates a new slice.
 func (g *Group) present() []*member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clip(g.members)
 }
 
-// WaitForReady waits until each member is ready or has given up, or ctx ends. The error joins a [*MemberError] for each
-// member that is not ready; the group works with the others.
+// WaitForReady waits until each member is ready or has given up, or until ctx ends. The error joins a [*MemberError]
+// for each member that is not ready. The group still works with the other members.
 func (g *Group) WaitForReady(ctx context.Context) error {
 	var failed []error
 	for name, c := range g.Members() {
@@ -229,7 +230,7 @@ func (g *Group) CallTool(ctx context.Context, name string, arguments any, option
 }
 
 // failed records the call of a tool that belongs to no member, and so to no client. It uses the telemetry of the group,
-// or of its first member, under the name "group".
+// or the telemetry of the first member, under the name "group".
 func (g *Group) failed(ctx context.Context, tool string, options []CallOption, err error) {
 	var cfg config
 	if g.shared != nil {

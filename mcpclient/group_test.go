@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// toolbox is a server with these tools; each returns the names of its server and of itself.
+// toolbox is a server with these tools. Each tool returns the names of its server and of itself.
 func toolbox(server string, tools ...string) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: server, Version: "1"}, nil)
 	for _, name := range tools {
@@ -45,7 +45,7 @@ func deaf() transport.Transport {
 	return transport.InMemory(func(ctx context.Context, _ *transport.Peer) { <-ctx.Done() })
 }
 
-// grouped runs f in a bubble with a group, which is stopped at the end.
+// grouped runs f in a bubble with a group, and closes the group at the end.
 func grouped(t *testing.T, o *mcpclient.GroupOptions, members []mcpclient.Member,
 	f func(t *testing.T, g *mcpclient.Group)) {
 	t.Helper()
@@ -63,7 +63,7 @@ func grouped(t *testing.T, o *mcpclient.GroupOptions, members []mcpclient.Member
 	})
 }
 
-// toolNames returns the names of g's tools; an error appears as its text in parentheses.
+// toolNames returns the names of g's tools. An error appears as its text in parentheses.
 func toolNames(ctx context.Context, g *mcpclient.Group, options ...mcpclient.CallOption) (names []string) {
 	for tool, err := range g.Tools(ctx, options...) {
 		if err != nil {
@@ -113,7 +113,7 @@ func TestGroupMergesToolListsAndRoutesCalls(t *testing.T) {
 	})
 }
 
-// A model may use a name that was listed long ago, by another process.
+// A model may use a name that another process listed long ago.
 func TestDerivedToolNameIsResolvedWithoutPriorList(t *testing.T) {
 	members := []mcpclient.Member{{Name: "a", Transport: toolbox("A", longName)}}
 	var name string
@@ -123,11 +123,11 @@ func TestDerivedToolNameIsResolvedWithoutPriorList(t *testing.T) {
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
 		r, err := g.CallTool(t.Context(), name, nil, mcpclient.WaitForReady())
 		if err != nil || r.Text() != "A has run "+longName {
-			t.Errorf("call %s: got %+v, %v, want the tool it was", name, r, err)
+			t.Errorf("call %s: got %+v, %v, want the original tool", name, r, err)
 		}
 		_, tool, err := g.Route(t.Context(), "a_x-0123456789")
 		if err != nil || tool != "x-0123456789" {
-			t.Errorf("got %s, %v, want a name that no other member has, as it is", tool, err)
+			t.Errorf("got %s, %v, want the name unchanged", tool, err)
 		}
 	})
 }
@@ -166,14 +166,14 @@ func TestUnreadyMemberDoesNotDelayOthers(t *testing.T) {
 			t.Errorf("got %v, want ErrNotReady", err)
 		}
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("it took %v, want no member waited for", took)
+			t.Errorf("it took %v, want no wait for a member", took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err = g.WaitForReady(ctx)
 		if text := fmt.Sprint(err); !strings.Contains(text, "slow: ") || !strings.Contains(text, "gone: ") ||
 			strings.Contains(text, "good: ") {
-			t.Errorf("got %v, want what is wrong with each that is not ready", err)
+			t.Errorf("got %v, want an error for each member that is not ready", err)
 		}
 		states := map[string]connstate.State{}
 		for name, c := range g.Members() {
@@ -194,7 +194,7 @@ func TestGroupListWaitsForMembersWithWaitForReady(t *testing.T) {
 		got := toolNames(t.Context(), g, mcpclient.WaitForReady(), mcpclient.WithTimeout(5*time.Second))
 		if len(got) != 2 || !strings.HasPrefix(got[0], "(slow: ") || got[1] != "good_x" ||
 			time.Since(begun) != 5*time.Second {
-			t.Errorf("got %q after %v, want the tool, and slow waited for in vain", got, time.Since(begun))
+			t.Errorf("got %q after %v, want the tool, and an error of the member slow", got, time.Since(begun))
 		}
 		begun = time.Now()
 		for tool := range g.Tools(t.Context(), mcpclient.WaitForReady(), mcpclient.WithTimeout(time.Hour)) {
@@ -217,7 +217,7 @@ func TestStoppedIterationDoesNotWaitForMembers(t *testing.T) {
 			break
 		}
 		if time.Since(begun) != 0 {
-			t.Errorf("it took %v, want no member waited for", time.Since(begun))
+			t.Errorf("it took %v, want no wait for a member", time.Since(begun))
 		}
 	})
 }
@@ -234,7 +234,7 @@ func TestGroupMembersCanBeAddedAndRemoved(t *testing.T) {
 		for _, same := range []string{"a_b", "a-b"} {
 			if _, err := g.Add(mcpclient.Member{Name: same, Transport: toolbox("B")}); err == nil ||
 				!strings.Contains(err.Error(), `"a_b"`) {
-				t.Errorf("add %s: got %v, want to be told of a_b", same, err)
+				t.Errorf("add %s: got %v, want an error that names a_b", same, err)
 			}
 		}
 		for _, bad := range []mcpclient.Member{
@@ -260,7 +260,7 @@ func TestGroupMembersCanBeAddedAndRemoved(t *testing.T) {
 			}
 		}
 		if _, err := g.Add(mcpclient.Member{Name: "a-b", Transport: toolbox("B", "y")}); err != nil {
-			t.Errorf("add what has the name of one that has left: %v", err)
+			t.Errorf("add a member with the name of a removed one: %v", err)
 		}
 	})
 }
@@ -281,7 +281,7 @@ func TestGroupClosesMembersConcurrentlyAndPermanently(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took > 150*time.Millisecond {
-			t.Errorf("it took %v, want as long as one takes, about 100 ms", took)
+			t.Errorf("it took %v, want the time of one member, about 100 ms", took)
 		}
 		if _, err := g.Add(members[0]); !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("add: got %v, want ErrShutdown", err)
@@ -289,11 +289,11 @@ func TestGroupClosesMembersConcurrentlyAndPermanently(t *testing.T) {
 		if got := toolNames(t.Context(), g); len(got) != 20 || !strings.Contains(got[0], "shut down") {
 			t.Errorf("got %q, want 20 errors", got)
 		}
-		time.Sleep(time.Minute) // until the servers have ended
+		time.Sleep(time.Minute) // wait until the servers have ended
 	})
 }
 
-// stubbornServer takes half a minute to notice that its client has gone.
+// stubbornServer is a server that takes half a minute to notice that its client is gone.
 func stubbornServer() transport.Transport {
 	return transport.InMemory(func(ctx context.Context, _ *transport.Peer) {
 		<-ctx.Done()
@@ -302,11 +302,11 @@ func stubbornServer() transport.Transport {
 }
 
 func TestInvalidGroupLeaksNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // nothing may outlive this bubble
+	synctest.Test(t, func(t *testing.T) { // no goroutine may outlive this bubble
 		_, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "a", Transport: toolbox("A")},
 			{Name: "a", Transport: toolbox("B")}}, nil)
 		if err == nil {
-			t.Error("got no error for two members of one name")
+			t.Error("got no error for two members with the same name")
 		}
 		if _, err := mcpclient.NewGroup(nil, &mcpclient.GroupOptions{Separator: "/"}); err == nil {
 			t.Error("got no error for an invalid separator")
@@ -393,7 +393,7 @@ func TestToolListedTwiceAppearsOnce(t *testing.T) {
 	grouped(t, nil, []mcpclient.Member{{Name: "a", Transport: twice}}, func(t *testing.T, g *mcpclient.Group) {
 		for tool, err := range g.Tools(t.Context(), mcpclient.WaitForReady()) {
 			if err != nil || tool.Description != "first" {
-				t.Errorf("got %+v, %v, want the first alone", tool, err)
+				t.Errorf("got %+v, %v, want only the first", tool, err)
 			}
 		}
 	})

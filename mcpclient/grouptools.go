@@ -16,22 +16,21 @@ import (
 
 // GroupTool is a tool of one group member.
 type GroupTool struct {
-	mcp.Tool        // as listed by the member, except for the Name, which is the name in the group
+	mcp.Tool        // as the member lists it, but Name is the name in the group
 	Member   string `json:"-"`
 	Original string `json:"-"` // the tool's name at the member
 }
 
-// Tools yields the tools of all members: the members in the order of their addition, their tools in the order of the
-// server's list. Each iteration asks all members, concurrently.
+// Tools yields the tools of all members: the members in the order in which they were added, the tools of each member in
+// the order of the server's list. Each iteration asks all members concurrently.
 //
 // The name of a tool in the group consists of the member's name, the separator, and the tool's own name. If that is too
-// long or has invalid characters, the tool gets a stable name that is derived from its own. No two tools have the same
-// name.
-// (specification 2026-07-28, server/tools, "Tool Names")
+// long or has invalid characters, the tool gets a stable name that is derived from its own name. No two tools have the
+// same name. (specification 2026-07-28, server/tools, "Tool Names")
 //
-// If a member is not ready, or its list fails, Tools yields a [*MemberError] after the tools that it has listed,
-// and continues with the next member. With [WaitForReady] it waits for the member. A member without tools yields
-// nothing.
+// If a member is not ready, or its list fails, Tools yields the tools that this member has listed so far, then a
+// [*MemberError], and continues with the next member. With [WaitForReady], it waits until the member is ready. For a
+// member without tools, it yields nothing.
 func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*GroupTool, error] {
 	return func(yield func(*GroupTool, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -64,10 +63,10 @@ type memberTools struct {
 	err   error
 }
 
-// usable reports whether all has every available tool of the member.
+// usable reports whether all contains every available tool of the member.
 func (all *memberTools) usable() bool { return all.err == nil || errors.Is(all.err, ErrListCutShort) }
 
-// list lists the tools of a member, and remembers derived names.
+// list lists the tools of a member, and stores the derived names.
 func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
 	var known groupname.Aliases
 	seen := map[string]bool{}
@@ -79,7 +78,7 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 		tool := &GroupTool{Tool: *t, Member: m.name, Original: t.Name}
 		tool.Name = g.naming.Name(m.prefix, t.Name)
 		if seen[tool.Name] {
-			continue // a server that lists a tool twice
+			continue // the server listed the tool twice
 		}
 		seen[tool.Name] = true
 		all.tools = append(all.tools, tool)
@@ -99,8 +98,8 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 }
 
 // Route returns the client of the tool with this name in the group, and the tool's own name. Only the server knows
-// whether the tool exists. If the name is a derived one that was not listed yet, Route lists the tools; options for
-// timeouts and [WaitForReady] apply to the listing. The error is [ErrNoMember] if no member matches the name.
+// whether the tool exists. If the name is a derived name that has not been listed yet, Route lists the tools; options
+// for timeouts and [WaitForReady] apply to the listing. If no member matches the name, the error is [ErrNoMember].
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
 	c, tool, _, err := g.route(ctx, name, options)
 	if err != nil {
@@ -109,8 +108,8 @@ func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (
 	return c, tool, nil
 }
 
-// route is like Route, but also returns the options with the remaining time. With an error it returns the client that
-// could not list its tools, nil if there is none.
+// route is like Route, but also returns the options with the remaining time. If a client could not list its tools,
+// route returns that client with the error.
 func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
 	prefix, rest, ok := g.naming.Split(name)
 	for _, m := range g.present() {
@@ -124,11 +123,11 @@ func (g *Group) route(ctx context.Context, name string, options []CallOption) (*
 		tool, err := g.original(ctx, m, name, rest, options)
 		return m.client, tool, options, err
 	}
-	none := fmt.Errorf("tool %q: %w; names of tools begin with %s", name, ErrNoMember, g.prefixes())
+	none := fmt.Errorf("tool %q: %w; the tool names in the group begin with %s", name, ErrNoMember, g.prefixes())
 	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
 }
 
-// prefixes returns the prefixes of the tools' names, in the order of the members.
+// prefixes returns the prefixes of the tools' names, in the order of the members, for an error text.
 func (g *Group) prefixes() string {
 	var all []string
 	for _, m := range g.present() {
@@ -137,7 +136,7 @@ func (g *Group) prefixes() string {
 	return strings.Join(all, ", ")
 }
 
-// original returns the own name of a tool with a derived name, from the last list or from a new one.
+// original returns a tool's own name for a derived name. It looks in the last list, and then in a new one.
 func (g *Group) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil
@@ -151,7 +150,7 @@ func (g *Group) original(ctx context.Context, m *member, name, rest string, opti
 			return strings.Clone(t.Original), nil
 		}
 	}
-	return rest, nil // the server reports the unknown tool
+	return rest, nil // the server itself reports the unknown tool
 }
 
 func (m *member) remembered(name string) (tool string, ok bool) {

@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// journal records the calls of handlers. Handlers run one at a time, and a test reads the journal when none runs.
+// journal records the calls of handlers. Handlers run one at a time, and a test reads the journal while no handler
+// runs.
 type journal struct{ lines []string }
 
 func (j *journal) changed(what string) func(context.Context) {
@@ -26,14 +27,14 @@ func (j *journal) raw(_ context.Context, n *mcpclient.Notification) {
 	j.lines = append(j.lines, fmt.Sprintf("raw %s %s", n.Method, n.Params))
 }
 
-// wants fails the test unless exactly these lines, in any order, were recorded since the last wants.
+// wants fails the test unless exactly these lines, in any order, were recorded since the last call of wants.
 func (j *journal) wants(t *testing.T, lines ...string) {
 	t.Helper()
 	synctest.Wait()
 	got := slices.Sorted(slices.Values(j.lines))
 	slices.Sort(lines)
 	if !slices.Equal(got, lines) {
-		t.Errorf("want %q heard, got %q", lines, got)
+		t.Errorf("want the calls %q, got %q", lines, got)
 	}
 	j.lines = nil
 }
@@ -42,7 +43,8 @@ func (j *journal) wants(t *testing.T, lines ...string) {
 var ofSubscriptions = []string{mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged,
 	mcp.NotificationResourceListChanged, mcp.NotificationResourceUpdated}
 
-// tell sends a notification of the server, for the latest subscription if the method needs one.
+// tell sends a notification of the server. If the method needs a subscription, the notification belongs to the latest
+// one.
 func (r *revision) tell(method, params string) {
 	r.t.Helper()
 	if r.modern() && slices.Contains(ofSubscriptions, method) && r.subscription != "" {
@@ -51,7 +53,7 @@ func (r *revision) tell(method, params string) {
 	r.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
 }
 
-// agree acknowledges a subscription, with the requested filter or, if not empty, with the filter honoured.
+// agree acknowledges a subscription, with the filter honoured or, if that is empty, with the requested filter.
 func (r *revision) agree(f frame, honoured string) {
 	r.t.Helper()
 	if honoured == "" {
@@ -68,7 +70,7 @@ func (r *revision) listened(filter string) frame {
 	r.t.Helper()
 	f := r.Expect(mcp.MethodSubscriptionsListen)
 	if got, want := paramsOf(r.t, f), `{"notifications":`+filter+`}`; got != want {
-		r.t.Errorf("want %s asked for, got %s", want, got)
+		r.t.Errorf("want the filter %s, got %s", want, got)
 	}
 	r.agree(f, "")
 	return f
@@ -124,12 +126,12 @@ func TestMissedChangesReachTheHandlersAfterAReconnect(t *testing.T) {
 		r.reconnect(strings.Replace(all, `"prompts":{"listChanged":true}`, `"prompts":{}`, 1))
 		if r.modern() {
 			f := r.Expect(mcp.MethodSubscriptionsListen)
-			j.wants(t) // not before it is open: changes until then would be missed
+			j.wants(t) // not before the subscription is open, because changes until then would be missed
 			r.agree(f, `{"toolsListChanged":true}`)
 			j.wants(t, "tools", "raw notifications/subscriptions/acknowledged "+j.last(t))
 		}
 		if !r.modern() {
-			j.wants(t, "tools") // nothing for prompts: this server does not report their changes
+			j.wants(t, "tools") // nothing for prompts, because this server does not report their changes
 		}
 		r.silent()
 	})
@@ -144,7 +146,7 @@ func (j *journal) last(t *testing.T) string {
 			return f[2]
 		}
 	}
-	t.Fatal("no raw notification was heard")
+	t.Fatal("no raw handler was called")
 	return ""
 }
 

@@ -44,18 +44,18 @@ func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
 	})
 }
 
-// TestALegacyServerIsRecognised lists every known way in which servers refuse the probe.
+// The test lists every known way in which servers refuse the probe.
 func TestALegacyServerIsRecognised(t *testing.T) {
 	for name, refusal := range map[string]string{
 		"method not found": `"error":{"code":-32601,"message":"Method not found"}`,
 		"invalid params":   `"error":{"code":-32602,"message":"Invalid request parameters"}`,
 		"code 0": `"error":{"code":0,"message":"method \"server/discover\" is invalid during session ` +
 			`initialization"}`,
-		"internal error":             `"error":{"code":-32603,"message":"boom"}`,
-		"empty success":              `"result":{}`,
-		"success with old versions":  `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`,
-		"success of another shape":   `"result":{"supportedVersions":7}`,
-		"unsupported, nothing named": `"error":{"code":-32022,"message":"no"}`,
+		"internal error":                 `"error":{"code":-32603,"message":"boom"}`,
+		"empty success":                  `"result":{}`,
+		"success with old versions":      `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`,
+		"success with a wrong structure": `"result":{"supportedVersions":7}`,
+		"unsupported, no list":           `"error":{"code":-32022,"message":"no"}`,
 		"unsupported, legacy offered": `"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"],` +
 			`"requested":"2026-07-28"}}`,
 	} {
@@ -89,13 +89,13 @@ func TestSilentServerGetsInitializeAfterQuarterOfTimeout(t *testing.T) {
 	})
 }
 
-func TestSlowModernServerIsModern(t *testing.T) {
+func TestSlowModernServerIsRecognizedAsModern(t *testing.T) {
 	for name, refusal := range map[string]func(v *conversation, init frame){
 		"and refuses initialize": func(v *conversation,
 			init frame) {
 			v.Refuse(init, 0, `duplicate "initialize" received`)
 		},
-		"and says nothing more":       func(*conversation, frame) {},
+		"and sends nothing more":      func(*conversation, frame) {},
 		"after it refused initialize": nil,
 		"and refuses with another code": func(v *conversation,
 			init frame) {
@@ -135,7 +135,7 @@ func TestServerThatExitsOnProbeGetsInitialize(t *testing.T) {
 			t.Errorf("want the restart at once, got it after %v", waited)
 		}
 		if got := c.Status().Reason; got != connstate.ReasonNegotiated {
-			t.Errorf("want the state entered by %s, got %s", connstate.ReasonNegotiated, got)
+			t.Errorf("want the reason %s, got %s", connstate.ReasonNegotiated, got)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Close()
-		s.next(t).initialize(mcp.Version20251125) // no probe
+		s.next(t).initialize(mcp.Version20251125) // the client sends no probe
 		await(t, c)
 	})
 }
@@ -245,7 +245,7 @@ func TestPinnedVersionsDetermineTheHandshake(t *testing.T) {
 			v := s.next(t)
 			init := v.Expect(mcp.MethodInitialize)
 			if !strings.Contains(init.Raw, `"protocolVersion":"2025-06-18"`) {
-				t.Errorf("want the pinned version asked for, got %s", init.Raw)
+				t.Errorf("want the pinned version in the request, got %s", init.Raw)
 			}
 			v.Answer(init, fmt.Sprintf(initialized, mcp.Version20250618))
 			v.Expect(mcp.NotificationInitialized)
@@ -290,7 +290,7 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 		}
 		if err := c.WaitForReady(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) ||
 			!errors.Is(err, conn.ErrNoCommonVersion) {
-			t.Errorf("want WaitForReady to say why, got %v", err)
+			t.Errorf("want the reason from WaitForReady, got %v", err)
 		}
 	})
 }
@@ -310,12 +310,13 @@ func TestNotificationRightAfterHandshakeIsHandled(t *testing.T) {
 		v.Expect(mcp.NotificationInitialized)
 		await(t, c)
 		if got := <-heard; got != mcp.NotificationToolListChanged {
-			t.Errorf("want the notification that follows the handshake at once, got %s", got)
+			t.Errorf("want the notification right after the handshake, got %s", got)
 		}
 	})
 }
 
-// -> server/discover; <- -32601; the server exits: its first message must be initialize.
+// The server refuses server/discover with -32601 and exits. After the restart, the client's first message must be
+// initialize.
 func TestServerThatRefusesProbeAndExitsGetsInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		took := elapsed(func() {
@@ -346,7 +347,7 @@ func TestInvalidProbeResponseLeadsToInitializeAtOnce(t *testing.T) {
 	})
 }
 
-func TestServerSilentOnProbeCanListVersionsInInitializeError(t *testing.T) {
+func TestVersionsInInitializeErrorAreUsed(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
@@ -355,7 +356,7 @@ func TestServerSilentOnProbeCanListVersionsInInitializeError(t *testing.T) {
 			`"data":{"supported":["2024-11-05"]}}}`, init.ID))
 		again := v.Expect(mcp.MethodInitialize)
 		if !strings.Contains(again.Raw, `"protocolVersion":"2024-11-05"`) {
-			t.Errorf("want the version that the server names, got %s", again.Raw)
+			t.Errorf("want the version from the server's list, got %s", again.Raw)
 		}
 		v.Answer(again, fmt.Sprintf(initialized, mcp.Version20241105))
 		v.Expect(mcp.NotificationInitialized)
@@ -407,7 +408,7 @@ func TestInitializeIsNotCancelled(t *testing.T) {
 					if err != nil {
 						return
 					}
-					t.Errorf("the client sent %s behind initialize, want nothing", raw)
+					t.Errorf("the client sent %s after initialize, want nothing", raw)
 				}
 			})
 		})

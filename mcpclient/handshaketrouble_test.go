@@ -18,7 +18,7 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 		talk func(v *conversation)
 		want []string
 	}{
-		"an answer to the probe that cannot be used": {
+		"an unusable answer to the probe": {
 			func(v *conversation) {
 				v.Answer(v.Expect(mcp.MethodDiscover), badVersions)
 				refuse(v)
@@ -31,7 +31,7 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 				v.Answer(v.Expect(mcp.MethodDiscover), `{"resultType":"complete","supportedVersions":[],"capabilities":{}}`)
 				refuse(v)
 			},
-			[]string{"rejected initialize", "the answer to server/discover names no supported version"},
+			[]string{"rejected initialize", "the server's answer to server/discover lists no supported version"},
 		},
 		"a refusal of the probe with a reason": {
 			func(v *conversation) {
@@ -40,15 +40,15 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 			},
 			[]string{"rejected initialize", "the server rejected server/discover: the database is down"},
 		},
-		"answers whose ids are texts": {
+		"answers with string IDs": {
 			func(v *conversation) {
 				v.Expect(mcp.MethodDiscover)
 				v.Send(`{"jsonrpc":"2.0","id":"1","result":` + discovered + `}`)
 				v.Expect(mcp.MethodInitialize)
 			},
-			[]string{"not ready within", `the server sent an answer with the id "1", which matches no request`},
+			[]string{"not ready within", `the server sent an answer with the ID "1", which matches no request`},
 		},
-		"a message that is none": {
+		"an invalid message": {
 			func(v *conversation) {
 				v.Expect(mcp.MethodDiscover)
 				v.Send(`{"jsonrpc":"2.0","id":null,"result":{}}`)
@@ -65,7 +65,7 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 					err := <-done
 					for _, want := range test.want {
 						if err == nil || !strings.Contains(err.Error(), want) {
-							t.Errorf("got %v, want that it says %q", err, want)
+							t.Errorf("got %v, want an error with %q", err, want)
 						}
 					}
 				})
@@ -82,7 +82,7 @@ func TestRefusedVersionIsNotRequestedAgainIfAnotherExists(t *testing.T) {
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		if got := c.ProtocolVersion(); got != mcp.Version20251125 {
-			t.Errorf("got version %s, want the other one of the list", got)
+			t.Errorf("got version %s, want the other version of the list", got)
 		}
 	})
 }

@@ -12,14 +12,15 @@ import (
 //
 //	http.Handle("GET /readyz", mcpclient.HealthHandler(weather, payments))
 //
-// It answers 200 if all clients are ready and none is shutting down, and 503 otherwise; without clients it answers 200.
-// The body is a JSON object with a member for each client, named by its [Options.Name] or by the transport's name:
+// The handler answers 200 if all clients are ready and none is shutting down, and 503 otherwise; without clients it
+// answers 200. The body is a JSON object with an element for each client, whose name is its [Options.Name] or the
+// transport's name:
 //
 //	{"ready":false,"clients":[{"name":"weather","state":"backoff",
 //	  "reason":"transport_down","since":"2026-11-23T10:00:00Z","attempt":3}]}
 //
-// It contains no texts of errors, which may name hosts and paths; [Client.Status] has them. It contacts no server:
-// [Options.KeepAlive] detects silently broken connections. The handler may be used concurrently.
+// The body contains no error texts, which may name hosts and paths; [Client.Status] returns them. The handler contacts
+// no server: [Options.KeepAlive] detects silently broken connections. It may be used concurrently.
 func HealthHandler(clients ...*Client) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := health{Ready: true, Clients: make([]clientHealth, 0, len(clients))}

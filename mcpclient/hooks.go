@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// hooks implement the client's reactions to events of its core.
+// hooks implements the client's reactions to events of its core.
 type hooks struct{ c *Client }
 
-// agreed returns the present session, for operations that must know the version before a call of method. If there
-// is none, and the options have WaitForReady, it waits for one. It returns the options with a deadline that
-// includes the wait.
+// agreed returns the present session, for operations that must know the version before a call of method. If there is no
+// session and the options include WaitForReady, agreed waits for one. It returns the options with a deadline that
+// includes this wait.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*conn.Session, []CallOption, error) {
 	a := c.cfg.asked(options)
 	by := c.cfg.endOf(a, time.Now())
@@ -42,11 +42,11 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	h.c.answering.serve(r, m, answer)
 }
 
-// Negotiated forgets the tools, because the server may have another version now.
+// Negotiated forgets the tools, because the server may be another version now.
 func (h hooks) Negotiated() { h.c.tools.forget() }
 
-// Began restores the features in a new session, each in its own goroutine. These end soon after the session at the
-// latest; only Close waits for them.
+// Began restores the client's features in a new session, each in its own goroutine. These goroutines end soon after the
+// session at the latest. Only Close waits for them.
 func (h hooks) Began(s *conn.Session) {
 	h.c.subscriptions.listenIfWanted(s)
 	h.c.core.During(s, func() { h.c.logLevel.restore(h.c, s) })
@@ -56,7 +56,7 @@ func (h hooks) Began(s *conn.Session) {
 // Ended removes the client from the list of running clients.
 func (h hooks) Ended() { running.Clients.Remove(h.c.number) }
 
-// Missed handles a gap of the connection. In modern sessions the subscriptions detect gaps instead.
+// Missed handles a gap in the connection. In modern sessions, the subscriptions detect gaps instead.
 func (h hooks) Missed(cause string) {
 	s := h.c.core.Present()
 	if s == conn.NoSession || s.Era.Subscribes() {
@@ -68,37 +68,37 @@ func (h hooks) Missed(cause string) {
 	h.c.missed(cause, w.filter)
 }
 
-// Authorized is called when requests have new credentials: results that only the previous principal may see are
-// forgotten.
+// Authorized is called when the client has new credentials. It drops the results and tools that belong to the previous
+// user alone.
 func (h hooks) Authorized() {
 	h.c.cache.dropPrivate()
 	h.c.tools.forgetPrivate()
 }
 
-// AskForLife sends a ping, or its replacement in modern revisions. The reading goroutine notices the answer.
+// AskForLife sends a ping, or a discovery request in revisions without ping. The reading goroutine sees the answer.
 func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
-	return c.core.During(s, func() { // ends with the answer or the session
+	return c.core.During(s, func() { // the goroutine ends with the answer or the session
 		method := mcp.MethodPing
 		if !s.Has(method) {
 			method = mcp.MethodDiscover
 		}
 		cl := c.newCall(method, nil)
-		cl.Own, cl.Timeout = true, 2*c.cfg.KeepAlive // the session ends sooner
+		cl.Own, cl.Timeout = true, 2*c.cfg.KeepAlive // the session ends sooner than this timeout
 		_ = cl.Do(s.Ctx)
 		c.free(cl)
 	})
 }
 
-// restoring marks a call that restores the state of earlier sessions: as with the handshake, the answer does not prove
+// restoring marks a call that restores the state of earlier sessions. As with the handshake, the answer does not prove
 // that the server works.
 func restoring(a *asked) {
 	*a = asked{}
 	a.Own = true
 }
 
-// missed deals with changes that the client may have missed. Everything that can lose a change calls it: a new session,
-// a reopened stream, a subscription that was renewed, was late or replaces another one. The cause is a Gap word of
+// missed handles changes that the client may have missed. Every event that can lose a change calls it: a new session, a
+// reopened stream, or a subscription that was renewed, was late or replaced another one. cause is a Gap constant of
 // package names. missed clears the cache and the known tools, counts and logs the gap, and calls the handlers for the
 // changes in f, which the server reports from now on.
 func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {

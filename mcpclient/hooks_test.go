@@ -19,18 +19,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// gapWeb is an HTTP server in memory; a test writes its streams.
+// gapWeb is an HTTP server in memory. A test writes its streams.
 type gapWeb struct {
 	mu      sync.Mutex
-	streams []*gapStream // guarded by mu; streams that clients have opened
-	refuse  string       // guarded by mu; the Last-Event-ID to refuse
+	streams []*gapStream // streams that clients have opened; guarded by mu
+	refuse  string       // value of Last-Event-ID that the server refuses; guarded by mu
 }
 
-// gapStream is the response to a GET, or to a subscriptions/listen.
+// gapStream is the response to a GET or to a subscriptions/listen.
 type gapStream struct {
 	w      *io.PipeWriter
-	id     json.RawMessage // of the request; nil for a GET
-	behind string          // the Last-Event-ID
+	id     json.RawMessage // ID of the request; nil for a GET
+	behind string          // value of Last-Event-ID
 }
 
 const changingAll = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}}`
@@ -92,7 +92,7 @@ func (g *gapWeb) latest() (*gapStream, int) {
 	return g.streams[len(g.streams)-1], len(g.streams)
 }
 
-// send writes an event, and reports whether the client still reads the stream.
+// send writes an event. It reports whether the client still reads the stream.
 func (s *gapStream) send(event, method, params string) bool {
 	if s.id != nil {
 		params = strings.Replace("{"+ofSubscription(string(s.id))+","+params[1:], ",}", "}", 1)
@@ -106,7 +106,7 @@ func (s *gapStream) updates(uri string) bool {
 	return s.send("", mcp.NotificationResourceUpdated, fmt.Sprintf(`{"uri":%q}`, uri))
 }
 
-// onGapWeb runs f in a bubble with a client of g, whose handlers write to j.
+// onGapWeb runs f in a bubble with a client of g. The client's handlers write to j.
 func onGapWeb(t *testing.T, v mcp.Version,
 	f func(t *testing.T, g *gapWeb, c *mcpclient.Client, j *journal, rec *telemetrytest.Recording)) {
 	t.Helper()
@@ -124,7 +124,8 @@ func onGapWeb(t *testing.T, v mcp.Version,
 	})
 }
 
-// watch subscribes to a resource of a modern server, whose subscription then covers uris, and returns the stream.
+// watch subscribes to a resource of a modern server. uris are all URIs that the subscription then covers. It returns
+// the stream.
 func (g *gapWeb) watch(t *testing.T, c *mcpclient.Client, uri string, uris ...string) *gapStream {
 	t.Helper()
 	done := background(func() error { return c.SubscribeResource(t.Context(), uri) })
@@ -146,17 +147,17 @@ func TestUpdateOnReplacedSubscriptionIsDelivered(t *testing.T) {
 		j.wants(t, "updated "+motd)
 		second.updates(motd)
 		first.updates(motd)
-		j.wants(t, "updated "+motd) // once
+		j.wants(t, "updated "+motd) // the handler gets this update only once
 		if err := c.UnsubscribeResource(t.Context(), motd); err != nil {
 			t.Error(err)
 		}
 		third, _ := g.latest()
 		third.send("", mcp.NotificationSubscriptionsAcknowledged, `{"notifications":`+about(news)+`}`)
 		second.updates(motd)
-		j.wants(t) // no longer wanted
+		j.wants(t) // the user no longer wants the resource
 		time.Sleep(10 * time.Second)
 		if first.updates(news) || second.updates(news) || !third.updates(news) {
-			t.Error("want the client to read the latest subscription and no other")
+			t.Error("want the client to read only the latest subscription")
 		}
 		j.wants(t, "updated "+news)
 		if got := rec.Value(names.MetricMCPClientChangeGap); got != 0 {
@@ -181,7 +182,7 @@ func TestLosingReplacedSubscriptionCausesChangeGap(t *testing.T) {
 func TestReplacedSubscriptionsAreBounded(t *testing.T) {
 	onGapWeb(t, mcp.Version20260728, func(t *testing.T, g *gapWeb, c *mcpclient.Client, j *journal,
 		rec *telemetrytest.Recording) {
-		const bound = 4 // of replaced subscriptions
+		const bound = 4 // limit of replaced subscriptions
 		var uris []string
 		var streams []*gapStream
 		for i := range bound + 2 {
@@ -207,11 +208,11 @@ func TestReopenedStreamReportsGapUnlessReplayed(t *testing.T) {
 		event, refuse, cause string
 		streams              int
 	}{
-		"no event id":            {"", "", names.GapStream, 2},
-		"an event id":            {"id: e1\n", "", "", 2},
-		"an event that is gone":  {"id: e1\n", "e1", names.GapReplay, 3},
-		"an event with no id":    {"id\n", "", names.GapStream, 2},
-		"an event id of another": {"id: e2\n", "e1", "", 2},
+		"no event id":               {"", "", names.GapStream, 2},
+		"an event id":               {"id: e1\n", "", "", 2},
+		"an unknown event id":       {"id: e1\n", "e1", names.GapReplay, 3},
+		"an event with no id":       {"id\n", "", names.GapStream, 2},
+		"another stream's event id": {"id: e2\n", "e1", "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onGapWeb(t, mcp.Version20251125, func(t *testing.T, g *gapWeb, c *mcpclient.Client, j *journal,

@@ -127,7 +127,7 @@ func TestNewestCommonVersionIsUsed(t *testing.T) {
 	}
 }
 
-// A server is restarted while 64 callers call it: it forgets its sessions, and every connection to it breaks.
+// The server restarts while 64 callers call it. It forgets its sessions, and every connection to it breaks.
 func TestServerRestartDuring64ConcurrentCallers(t *testing.T) {
 	for _, way := range ways {
 		t.Run(string(way.version), func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestServerRestartDuring64ConcurrentCallers(t *testing.T) {
 			defer cancel()
 			for good.Load() < before+300 && ctx.Err() == nil {
 				if err := c.WaitForReady(ctx); err != nil {
-					t.Errorf("the client is not ready again by itself: %v", err)
+					t.Errorf("the client did not reconnect: %v", err)
 				}
 				_, _ = c.CallTool(ctx, "greet", map[string]string{"name": "Ada"}, mcpclient.WaitForReady())
 			}

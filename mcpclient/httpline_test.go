@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// narrowHTTP connects to a server, with MaxInFlight set to places. The server calls before with the body of each
+// narrowHTTP connects to a server with MaxInFlight set to places. The server calls before with the body of each
 // request.
 func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte)) *mcpclient.Client {
 	t.Helper()
@@ -39,7 +39,7 @@ func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte
 	return c
 }
 
-func TestManyConcurrentHTTPCallsAllGetSlot(t *testing.T) {
+func TestManyConcurrentHTTPCallsAllGetASlot(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		c := narrowHTTP(t, v, 8, func([]byte) {})
 		var failed atomic.Int32
@@ -75,7 +75,7 @@ func TestWaitForHTTPSlotCountsTowardTimeout(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() {
 			if err := greet(t.Context(), "first"); err != nil {
-				t.Errorf("the call that has the place: %v", err)
+				t.Errorf("the call with the slot: %v", err)
 			}
 		})
 		<-begun
@@ -91,7 +91,7 @@ func TestWaitForHTTPSlotCountsTowardTimeout(t *testing.T) {
 		close(release)
 		all.Wait()
 		if err := greet(t.Context(), "next"); err != nil || late.Load() != 0 {
-			t.Errorf("%s: got %v, and %d requests that had left the line came", v, err, late.Load())
+			t.Errorf("%s: got %v, and %d requests of calls that had left the line", v, err, late.Load())
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestRefusedNotificationsAreLogged(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), "greet", map[string]string{"name": "Ada"}); err != nil {
 		t.Errorf("call: %v", err)
 	}
-	if err := c.Close(); err != nil { // afterwards all messages have been handled
+	if err := c.Close(); err != nil { // after Close, all messages have been handled
 		t.Errorf("stop: %v", err)
 	}
 	if got := rec.Log("mcp_client.stream.refused"); got.Text("mcp_client.stream.kind") != "get" {

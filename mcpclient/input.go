@@ -16,13 +16,13 @@ import (
 
 // inputRounds is the state of a call's requests for input.
 type inputRounds struct {
-	required *mcp.InputRequiredResult // request for input in the latest answer, nil for none
+	required *mcp.InputRequiredResult // request for input in the latest answer; nil for none
 	given    mcp.InputRound           // input for the next request
-	rounds   int                      // number of requests for input
+	rounds   int                      // number of requests for input so far
 }
 
-// inRounds is the layer that provides the input that a modern server requests before it answers, and sends the
-// request again.
+// inRounds is the layer that gets the input that a modern server requests before it answers, and then sends the call
+// again.
 func inRounds(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {
@@ -35,28 +35,27 @@ func inRounds(next roundTrip) roundTrip {
 			if err := cl.provide(cl.Outside(ctx)); err != nil {
 				return err
 			}
-			cl.By = time.Time{} // a person may have used up the time
+			cl.By = time.Time{} // restart the timeout, because a person may have used up the time
 		}
 	}
 }
 
-// InputRequiredError is the error of a call with [ReturnInputRequired] that the server has answered with a request
-// for input.
+// InputRequiredError is the error of a call with [ReturnInputRequired] if the server answered with a request for input.
 type InputRequiredError struct{ Result *mcp.InputRequiredResult }
 
-// Error states the number of requests.
+// Error reports the number of requests for input.
 func (e *InputRequiredError) Error() string {
-	return fmt.Sprintf("the server requires answers to %d requests first", len(e.Result.InputRequests))
+	return fmt.Sprintf("the server requested input before it answers (%d requests)", len(e.Result.InputRequests))
 }
 
-// ReturnInputRequired makes a call return a modern server's request for input instead of calling the client's
-// handlers: the error has an [*InputRequiredError] in its chain. It is for programs that pass calls on. The caller
-// repeats the call with an [mcp.InputRound] in the params. It does not affect tasks and legacy servers.
+// ReturnInputRequired makes a call return a modern server's request for input instead of calling the client's handlers:
+// the error of the call wraps an [*InputRequiredError]. The option is for programs that forward calls. The caller then
+// repeats the call with an [mcp.InputRound] in the params. The option has no effect on tasks and on legacy servers.
 // (specification 2026-07-28, basic/patterns/mrtr)
 func ReturnInputRequired() CallOption { return func(a *asked) { a.inputReturned = true } }
 
-// inputDelay is the delay before a request is repeated if the server requested only that. It doubles with each
-// such answer.
+// inputDelay is the delay before the client repeats a request when the server's answer requests no input. The delay
+// doubles with each such answer.
 const inputDelay = 50 * time.Millisecond
 
 // mayRequireInput reports whether the server may request input before it answers a method.
@@ -69,34 +68,33 @@ func mayRequireInput(method string) bool {
 	return false
 }
 
-// Bounds of the requests for input in one answer, which are kept while a person answers.
+// Limits of the requests for input in one answer. The client keeps these requests while a person answers.
 const (
 	maxInputs     = 64
 	maxInputKey   = 1 << 10  // bytes of a key
-	maxInputBytes = 16 << 20 // of all requests, including keys
+	maxInputBytes = 16 << 20 // bytes of all requests, including their keys
 )
 
-// checkInputs returns an error if the requests for input in one answer exceed a bound.
+// checkInputs returns an error if the requests for input in one answer exceed a limit.
 func checkInputs(requests mcp.InputRequests) error {
 	if len(requests) > maxInputs {
-		return fmt.Errorf("the server asks for more than %d inputs at once", maxInputs)
+		return fmt.Errorf("the server requested more than %d inputs at once", maxInputs)
 	}
 	size := 0
 	for key, r := range requests {
 		if len(key) > maxInputKey {
-			return fmt.Errorf("the server asks for an input under a key of more than %d bytes", maxInputKey)
+			return fmt.Errorf("the server requested an input with a key of more than %d bytes", maxInputKey)
 		}
 		size += len(key) + len(r.Method) + len(r.Params)
 	}
 	if size > maxInputBytes {
-		return fmt.Errorf("the server asks for inputs with more than %d bytes at once", maxInputBytes)
+		return fmt.Errorf("the server requested inputs of more than %d bytes at once", maxInputBytes)
 	}
 	return nil
 }
 
-// provide gets the requested input from the handlers that also answer these requests of legacy servers, and prepares
-// the call to be sent again.
-// (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
+// provide gets the requested input from the handlers, which also answer such requests of legacy servers, and prepares
+// the call to be sent again. (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func (cl *call) provide(ctx context.Context) *Error {
 	c := cl.c
 	in := cl.input.required
@@ -106,7 +104,8 @@ func (cl *call) provide(ctx context.Context) *Error {
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.Limits.InputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.Method,
-			cause: fmt.Errorf("the server requested input %d times, the limit of Options.Limits.InputRounds", cl.input.rounds)}
+			cause: fmt.Errorf("the server requested input %d times, which is the limit (Options.Limits.InputRounds)",
+				cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
@@ -136,7 +135,8 @@ func (cl *call) provide(ctx context.Context) *Error {
 	return nil
 }
 
-// withInput returns params, a JSON object or empty, with the input of the present round in place of earlier input.
+// withInput returns params, which is a JSON object or empty, with the input of the present round. It removes the input
+// of earlier rounds.
 func withInput(params []byte, in mcp.InputRound) ([]byte, error) {
 	out := []byte{'{'}
 	if len(params) > 0 {
@@ -156,7 +156,7 @@ func withInput(params []byte, in mcp.InputRound) ([]byte, error) {
 		return nil, err
 	}
 	if string(added) == "{}" {
-		out = out[:max(1, len(out)-1)] // the last comma
+		out = out[:max(1, len(out)-1)] // drop the last comma
 	}
 	return append(out, added[1:]...), nil
 }

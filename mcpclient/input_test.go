@@ -18,7 +18,7 @@ import (
 const formRequest = `{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":` +
 	`{"type":"object","properties":{"confirmed":{"type":"boolean","default":true},"note":{"type":"string"}}}}}`
 
-// inputRequired returns a result that requests input; state is JSON, empty for none.
+// inputRequired returns a result that requests input. state is JSON; empty means that there is none.
 func inputRequired(requests, state string) string {
 	s := `{"resultType":"input_required"`
 	if requests != "" {
@@ -38,7 +38,7 @@ func confirming() *mcpclient.Options {
 	return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleElicitation(answer)}}
 }
 
-// inputParams are the params of a request that is sent again.
+// inputParams are the params of a request that the client sends again.
 type inputParams struct {
 	Name           string                     `json:"name"`
 	InputResponses map[string]json.RawMessage `json:"inputResponses"`
@@ -74,7 +74,7 @@ func TestCallAnswersInputRequests(t *testing.T) {
 			t.Errorf("the responses are %s, want the accepted form with its default", p.InputResponses)
 		}
 		if p.Name != "delete" || !strings.Contains(second.Raw, `"path":"/x"`) {
-			t.Errorf("sent %s, want the original params as well", second.Raw)
+			t.Errorf("sent %s, want the original params too", second.Raw)
 		}
 		v.Answer(second, fmt.Sprintf(textResult, "gone"))
 		if err := <-done; err != nil || text(result) != "gone" || result.ResultType != "" {
@@ -100,8 +100,8 @@ func TestNewCallHasNoRequestStateOfPreviousOne(t *testing.T) {
 	})
 }
 
-// The server's state and the input that it requested go back once, with the next request of the call.
-// (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
+// The client returns the server's state and the requested input once, with the next request of the call. (specification
+// 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func TestNextRequestHasLatestStateAndInputResponses(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -119,7 +119,7 @@ func TestNextRequestHasLatestStateAndInputResponses(t *testing.T) {
 			other := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 			g := v.Expect(mcp.MethodCallTool)
 			if strings.Contains(g.Raw, "requestState") || strings.Contains(g.Raw, "inputResponses") {
-				t.Errorf("beside it sent %s, want nothing of another request", g.Raw)
+				t.Errorf("another request sent %s, want no state of the first", g.Raw)
 			}
 			v.Answer(g, fmt.Sprintf(textResult, "ok"))
 			if err := <-other; err != nil {
@@ -144,7 +144,7 @@ func TestResultWithOnlyRequestStateDelaysResend(t *testing.T) {
 				err := <-done
 				if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindProtocol ||
 					!strings.Contains(err.Error(), "4 times") {
-					t.Errorf("got %v, want a protocol error after 4 times", err)
+					t.Errorf("got %v, want a protocol error after 4 requests", err)
 				}
 			})
 			if want := 350 * time.Millisecond; took != want {
@@ -163,8 +163,8 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 		text     string
 	}{
 		{"no handler", nil, `{"k":` + formRequest + `}`, mcpclient.KindProtocol,
-			"the server requires input first: elicitation/create: no handler"},
-		{"ping", nil, `{"k":{"method":"ping"}}`, mcpclient.KindProtocol, "ping: no handler"},
+			"the server requires input first: the client has no handler for elicitation/create"},
+		{"ping", nil, `{"k":{"method":"ping"}}`, mcpclient.KindProtocol, "no handler for ping"},
 		{"a handler that fails",
 			[]mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return nil, failing
@@ -180,7 +180,7 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 		{"a mode that was not declared", confirming().Features,
 			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`,
 			mcpclient.KindInvalid,
-			"not declared"},
+			"did not declare elicitation mode"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			observed(t, mcpclient.Options{Features: test.features}, nil,
@@ -210,7 +210,7 @@ func TestNilElicitationResultIsCancel(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		second := v.Expect(mcp.MethodCallTool)
 		if !strings.Contains(second.Raw, `"k":{"action":"cancel"}`) || strings.Contains(second.Raw, "requestState") {
-			t.Errorf("sent %s, want the form cancelled, and no state as there was none", second.Raw)
+			t.Errorf("sent %s, want a cancelled form and no state", second.Raw)
 		}
 		v.Answer(second, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
@@ -219,7 +219,7 @@ func TestNilElicitationResultIsCancel(t *testing.T) {
 	})
 }
 
-// A person may take longer than a request: each request of the call has its own timeout.
+// A person may take longer than a request. So each request of the call has its own timeout.
 func TestTimeoutExcludesElicitationHandler(t *testing.T) {
 	slow := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		time.Sleep(10 * time.Minute)
@@ -267,13 +267,13 @@ func TestLegacyServerCannotRequestInputInResult(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, &raw) })
 		v.Answer(v.Expect("x/y"), inputRequired(`{}`, ""))
 		if err := <-done; err != nil || !strings.Contains(string(raw), "input_required") {
-			t.Errorf("got %s, %v, want the result as it is", raw, err)
+			t.Errorf("got %s, %v, want the result unchanged", raw, err)
 		}
 	})
 }
 
-// A caller may put input of an earlier round into the params. The client replaces it.
-func TestInputOfTheRoundReplacesEarlierInput(t *testing.T) {
+// A caller may put the input of an earlier round into the params. The client replaces it.
+func TestNewInputReplacesEarlierInput(t *testing.T) {
 	const given = `{"action":"accept","content":{"confirmed":true}}`
 	for _, test := range []struct{ params, state, want string }{
 		{``, `"s"`, `{"inputResponses":{"k":` + given + `},"requestState":"s"}`},
@@ -315,7 +315,7 @@ func TestCallIsNotSafeToRetryAfterInputRequest(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
 		err := <-done
 		if mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, said to be safe to retry, but the server has had the call", err)
+			t.Errorf("got %v, safe to retry, but the server has seen the call", err)
 		}
 	})
 }

@@ -26,25 +26,25 @@ func (c *Client) enlist() {
 	running.Enlist(&running.Clients, c.number, c)
 }
 
-// Inspect returns the state of the client. All fields are consistent, a snapshot of one moment, except those with
-// another comment in package inspect. It calls no user code during the snapshot, which is short even for a client
-// with many calls.
+// Inspect returns the state of the client. All fields show the same moment, except fields for which package inspect
+// documents an exception. Inspect calls no user code during the snapshot, which is short even for a client with many
+// calls.
 func (c *Client) Inspect() inspect.Client {
 	running.Watch()
-	c.subscriptions.mu.Lock() // before that of the core
+	c.subscriptions.mu.Lock() // lock this before the mutex of the core
 	listening := c.subscriptions.listening
 	i := c.core.Inspect(func(i *inspect.Client) {
 		i.Listening = i.Epoch == listening && i.Version != ""
 		i.Answering = c.answering.serving.Len()
 		i.Notifications, i.QueueLimit = c.dispatcher.queued()
 		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
-		c.subscriptions.mu.Unlock() // before code of the transport is called
+		c.subscriptions.mu.Unlock() // unlock before the core calls code of the transport
 	})
 	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.TelemetryGroup
 	return i
 }
 
-// queued returns the number of waiting notifications, and its limit.
+// queued returns the number of queued notifications, and the limit of the queue.
 func (d *dispatcher) queued() (n, limit int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,7 +54,7 @@ func (d *dispatcher) queued() (n, limit int) {
 	return len(d.queue.waiting), d.queue.limit
 }
 
-// show returns the number of wanted resources, and their URIs within the bounds of an inspection.
+// show returns the number of wanted resources. uris are some or all of their URIs, cut to the limits of an inspection.
 func (t *watches) show() (wanted int, uris []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

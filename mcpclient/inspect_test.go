@@ -30,7 +30,7 @@ func TestInspectReportsTheConnection(t *testing.T) {
 			i.Due.Sub(i.Time) != 7*time.Second ||
 			i.Epoch != 1 || i.Attempt != 1 || i.Name != "files" || i.InstanceID != "pod-7" || i.Version != "" ||
 			i.Sessions != 0 {
-			t.Errorf("while the server is asked who it is: got %+v", i)
+			t.Errorf("during the handshake: got %+v", i)
 		}
 		v.modern()
 		await(t, c)
@@ -144,7 +144,7 @@ func TestInspectIsBounded(t *testing.T) {
 	})
 }
 
-// manyCalls makes n calls of a tool with a long name that end with the client, and returns the id of the first.
+// manyCalls makes n calls of a tool with a long name, which end with the client. It returns the ID of the first call.
 func manyCalls(v *conversation, c *mcpclient.Client, n int) (first int64) {
 	v.t.Helper()
 	name := strings.Repeat("x", 10_000)
@@ -176,10 +176,10 @@ func TestClientsListsRunningClients(t *testing.T) {
 			return slices.DeleteFunc(mcpclient.Clients(), func(c *mcpclient.Client) bool { return !slices.Contains(started, c) })
 		}
 		if got := own(); !slices.Equal(got, started) {
-			t.Errorf("clients: got %v, want those that were created, in this order", got)
+			t.Errorf("clients: got %v, want the created clients, in this order", got)
 		}
 		if a, b := started[0].Inspect().Number, started[1].Inspect().Number; a == 0 || b <= a {
-			t.Errorf("numbers: got %d and %d, want them to rise", a, b)
+			t.Errorf("numbers: got %d and %d, want increasing numbers", a, b)
 		}
 		for n, c := range started {
 			if err := c.Close(); err != nil {
@@ -192,11 +192,11 @@ func TestClientsListsRunningClients(t *testing.T) {
 	})
 }
 
-// Sixty-four callers call and leave while other goroutines call Inspect. The race detector checks the rest.
+// Sixty-four callers make calls and leave while other goroutines call Inspect. The race detector checks the rest.
 func TestInspectDuringConcurrentCalls(t *testing.T) {
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		const callers, calls = 64, 20
-		go func() { // ends with the calls
+		go func() { // the goroutine ends with the calls
 			for range callers * calls {
 				if f := v.Receive(); f.ID != nil {
 					v.Answer(f, `{"content":[]}`)

@@ -21,7 +21,7 @@ func TestClientsWithSameNameHaveDistinctInstanceIDs(t *testing.T) {
 			}
 			id := c.Inspect().InstanceID
 			if o.InstanceID != "" && id != o.InstanceID {
-				t.Errorf("got the instance %q, want %q, as the options say", id, o.InstanceID)
+				t.Errorf("got the instance %q, want %q, as in the options", id, o.InstanceID)
 			}
 			if _, err := c.CallTool(t.Context(), "x", nil); err != nil {
 				t.Fatal(err)
@@ -50,7 +50,7 @@ func TestClientsWithSameNameHaveDistinctInstanceIDs(t *testing.T) {
 			}
 		}
 		if len(ids) != 3 {
-			t.Errorf("got %d instances among the clients' own and those on spans, want 3", len(ids))
+			t.Errorf("the clients and their spans have %d instances, want 3", len(ids))
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// interruptible is a transport in memory with connections that can be interrupted, like those over pipes.
+// interruptible is a transport in memory whose connections can be interrupted, like connections over pipes.
 type interruptible struct {
 	transport.Transport
 	inHand func() // called when Receive has got a frame; may be nil
@@ -23,7 +23,7 @@ func (i *interruptible) Dial(ctx context.Context, cfg transport.Config) (transpo
 	return newInterruptibleConn(c, i), nil
 }
 
-// interruptibleConn ends the connection's Receive for an interruption.
+// interruptibleConn ends the connection's Receive when it is interrupted.
 type interruptibleConn struct {
 	transport.Conn
 	t *interruptible

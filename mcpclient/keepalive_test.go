@@ -35,14 +35,14 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 				await(t, c)
 				for i := range 3 {
 					if took, want := elapsed(func() { v.Answer(v.Expect(ping), `{}`) }), 2*time.Minute; i > 0 && took != want {
-						t.Errorf("the server was asked after %v, want %v", took, want)
+						t.Errorf("the server got a ping after %v, want %v", took, want)
 					}
 					synctest.Wait()
 				}
 				hung := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, mcpclient.WithTimeout(time.Hour)) })
 				v.Expect("x/y")
 				if took := elapsed(func() { v.Expect(ping) }); took > 2*time.Minute {
-					t.Errorf("the server was asked after %v, want two minutes at most", took)
+					t.Errorf("the server got a ping after %v, want at most two minutes", took)
 				}
 				var err error
 				if took := elapsed(func() { err = <-hung }); took != time.Minute || !errors.Is(err, mcpclient.ErrConnectionLost) ||
@@ -53,7 +53,7 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 					t.Errorf("the client went to %v because of %v, want to backoff because of %v", tr.To, tr.Reason,
 						connstate.ReasonTransportDown)
 				}
-				s.next(t) // it reconnects
+				s.next(t) // the client reconnects
 			})
 		})
 	}
@@ -89,7 +89,7 @@ func TestIdleClientSendsNothing(t *testing.T) {
 	}
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { quiet(t, v, c) })
 	web := func(s *script) transport.Transport { return &overHTTP{rigged: streams(s)} }
-	// each request has its own stream
+	// over HTTP, each request has its own stream
 	bubbleWith(t, &mcpclient.Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *mcpclient.Client) {
 		quiet(t, s.next(t).modern(), c)
 	})
@@ -105,7 +105,7 @@ func TestKeepAliveTimerEndsWithSession(t *testing.T) {
 		v = s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		if took := elapsed(func() { v.Answer(v.Expect(mcp.MethodPing), `{}`) }); took != time.Minute {
-			t.Errorf("the server was asked after %v, want a minute", took)
+			t.Errorf("the server got a ping after %v, want a minute", took)
 		}
 	})
 }

@@ -24,13 +24,13 @@ const (
 	padding = mebi - 1000 // makes a frame of nearly 1 MiB
 
 	toolRoom   = 8 * mebi // bytes that a client keeps of a list of tools
-	schemaRoom = 6 * mebi // of toolRoom, for schemas
+	schemaRoom = 6 * mebi // part of toolRoom for schemas
 )
 
 var pad = strings.Repeat("x", padding)
 
-// padded formats a frame and replaces PAD by long. It allocates the frame once: quoting or formatting a text of 1 MiB
-// takes more time than the client needs for the frame.
+// padded formats a frame and replaces PAD by long. It allocates the frame only once, because quoting or formatting a
+// text of 1 MiB takes more time than the client needs for the frame.
 func padded(long, format string, args ...any) string {
 	return strings.ReplaceAll(fmt.Sprintf(format, args...), "PAD", long)
 }
@@ -39,18 +39,19 @@ func padded(long, format string, args ...any) string {
 type hoard struct {
 	name    string
 	options mcpclient.Options
-	version mcp.Version // of a legacy server; modern if empty
+	version mcp.Version // version of a legacy server; empty for a modern server
 	http    bool
 
-	capabilities string // of the server, instead of tools
-	limit        int    // bytes that may be kept in the end
+	capabilities string // capabilities of the server; empty for tools only
+	limit        int    // bytes that the client may keep in the end
 
-	// send sends the frames. Its result is kept alive until the memory has been measured; a function is then called.
+	// send sends the frames. The test keeps its result in memory until the memory has been measured. If the result is a
+	// function, the test then calls it.
 	send func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) (kept any)
 }
 
 const (
-	frames   = 24        // frames of 1 MiB that the server sends
+	frames   = 24        // number of frames of 1 MiB that the server sends
 	onTheWay = 12 * mebi // bytes of one frame while it is made, sent, received and decoded
 )
 
@@ -60,7 +61,7 @@ func (v *conversation) answer(f frame, result string) {
 	v.Send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":` + result + `}`)
 }
 
-// list runs do in the background and answers its request for the tools with one page.
+// list runs do in the background, and answers its request for the tools with one page.
 func (v *conversation) list(c *mcpclient.Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)
@@ -91,12 +92,12 @@ func unanswered(ctx context.Context, _ *mcpclient.Request) (any, error) {
 	return nil, nil
 }
 
-// willingly is a user who goes to every URL.
+// willingly is the handler of a user who goes to every URL.
 func willingly(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	return mcp.ElicitAccept, nil
 }
 
-// schemaTool is a tool with an output schema of nearly 1 MiB.
+// schemaTool returns a tool with an output schema of nearly 1 MiB.
 func schemaTool(n int) string {
 	return padded(pad, `{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":"PAD"}}`, n)
 }
@@ -142,13 +143,13 @@ var hoards = []hoard{
 			}
 			for range frames - 16 {
 				if f := v.Receive(); !strings.Contains(f.Raw, "too many requests at once") {
-					t.Errorf("got %.100s, want the requests refused for which there is no room", f.Raw)
+					t.Errorf("got %.100s, want a refusal of the requests for which there is no room", f.Raw)
 				}
 			}
 			return nil
 		},
 	}, {
-		name: "the names of tools that are gone", limit: mebi,
+		name: "the names of removed tools", limit: mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, listTools(t, c), padded(pad, `{"name":"t%d","description":"PAD","inputSchema":{"type":"object"}}`, i))
@@ -156,7 +157,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "output schemas of tools that are gone", limit: 2 * mebi,
+		name: "output schemas of removed tools", limit: 2 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, listTools(t, c), schemaTool(i))
@@ -180,7 +181,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "pages that are asked for by hand, with long names", limit: toolRoom + mebi,
+		name: "pages that the caller requests, with long names", limit: toolRoom + mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
@@ -199,7 +200,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "results that are fresh", limit: 5 * mebi, capabilities: `{"resources":{}}`,
+		name: "fresh results", limit: 5 * mebi, capabilities: `{"resources":{}}`,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error {
@@ -265,7 +266,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "calls that were given up", limit: mebi,
+		name: "abandoned calls", limit: mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				done := background(func() error {
@@ -282,7 +283,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "frames that break the protocol", limit: mebi,
+		name: "frames that violate the protocol", limit: mebi,
 		options: mcpclient.Options{Limits: mcpclient.Limits{Frame: mebi}},
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
@@ -291,7 +292,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "tools of strange names that are called", limit: mebi,
+		name: "calls of tools with strange names", limit: mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), fmt.Sprint(i, pad), nil); return err })
@@ -327,7 +328,7 @@ var hoards = []hoard{
 	},
 }
 
-// measure sends the frames to a new client, and returns the memory in use at its peak and at the end.
+// measure sends the frames to a new client. It returns the memory in use at its peak and at the end.
 func (h hoard) measure(t *testing.T) (peak, kept int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
@@ -335,7 +336,7 @@ func (h hoard) measure(t *testing.T) (peak, kept int) {
 		if h.http {
 			via = overHTTP{rigged: &rigged{Transport: s}}
 		}
-		h.options.Telemetry = telemetry.New() // including the flight recorder and the statistics
+		h.options.Telemetry = telemetry.New() // includes the flight recorder and the statistics
 		c, err := mcpclient.New(via, &h.options)
 		if err != nil {
 			t.Fatal(err)
@@ -364,8 +365,8 @@ func (h hoard) measure(t *testing.T) (peak, kept int) {
 	return peak, kept
 }
 
-// A measured peak may be too high but never too low: garbage that is allocated during a collection counts, and
-// collections take longer under other load. So a peak above the limit is measured up to five times.
+// A measured peak may be too high but never too low: it includes garbage that is allocated during a collection, and
+// collections take longer under other load. So the test measures a peak above the limit up to five times.
 func TestRetainedFrameMemoryIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")
@@ -382,10 +383,10 @@ func TestRetainedFrameMemoryIsBounded(t *testing.T) {
 			}
 			t.Logf("| %s | %d | %.1f | %.1f | %.1f |", h.name, frames, mib(peak), mib(h.limit), mib(kept))
 			if kept > h.limit {
-				t.Errorf("%.1f MiB are kept of %d frames of 1 MiB, want %.1f at most", mib(kept), frames, mib(h.limit))
+				t.Errorf("the client keeps %.1f MiB of %d frames of 1 MiB, want at most %.1f", mib(kept), frames, mib(h.limit))
 			}
 			if peak > most {
-				t.Errorf("%.1f MiB are in use at most while %d frames of 1 MiB come, want %.1f", mib(peak), frames, mib(most))
+				t.Errorf("the peak is %.1f MiB while %d frames of 1 MiB arrive, want at most %.1f", mib(peak), frames, mib(most))
 			}
 		})
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
 )
 
-// knownTools keeps, for each listed tool, the data that its calls need, until the list changes: the output schema,
-// the parameters that are repeated in headers, and whether it may be a task. A tool that is missing in a later
-// list is forgotten. A schema is compiled when it is first used.
+// knownTools stores the data that calls of listed tools need, until the list changes: the output schema, the parameters
+// that are repeated in headers, and whether a call may become a task. If a tool is missing in a later list, knownTools
+// forgets it. A schema is compiled when it is first used.
 //
-// The data are bounded in bytes, see [toolSet]. If there was no room for a tool, the tools are listed again each
-// time it is needed.
+// The data is bounded in bytes, see [toolSet]. If there was no room for the data of a tool, the client lists the tools
+// again each time it needs that data.
 type knownTools struct {
 	c *Client
 
@@ -30,7 +30,7 @@ type knownTools struct {
 	listed  bool    // all tools were listed since the last change; guarded by mu
 	known   toolSet // guarded by mu
 
-	weighed *[weighedPages]weighedPage // pages of the list that was weighed last, nil before; guarded by mu
+	weighed *[weighedPages]weighedPage // pages of the list that was weighed last; nil before; guarded by mu
 }
 
 // weighedPage is the size of one page's tools.
@@ -39,36 +39,36 @@ type weighedPage struct {
 	cost *instrument.ToolList
 }
 
-// weighedPages is the number of pages for which the size is cached.
+// weighedPages is the number of pages whose size is cached.
 const weighedPages = 16
 
-// version returns a number that changes with the list.
+// version returns a number that changes whenever the list changes.
 func (m *knownTools) version() uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changes
 }
 
-// forget forgets all tools, because the list has changed.
+// forget removes all tools, because the list has changed.
 func (m *knownTools) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.clear()
 }
 
-// clear forgets all tools. mu is held.
+// clear removes all tools. The caller holds mu.
 func (m *knownTools) clear() {
 	m.reset()
 	m.c.cache.drop(mcp.MethodListTools)
 }
 
-// reset is like clear, but leaves the cache as it is. mu is held.
+// reset is like clear, but does not touch the result cache. The caller holds mu.
 func (m *knownTools) reset() {
 	m.changes++
 	m.known, m.listed = toolSet{}, false
 }
 
-// forgetPrivate forgets all tools, because another principal may see other tools. Lists for all users stay in the
+// forgetPrivate removes all tools, because another user may see other tools. Lists for all users stay in the result
 // cache.
 func (m *knownTools) forgetPrivate() {
 	m.mu.Lock()
@@ -76,7 +76,7 @@ func (m *knownTools) forgetPrivate() {
 	m.reset()
 }
 
-// outdated forgets all tools, if the list still has this version and no other caller has forgotten them already.
+// outdated removes all tools if the list still has this version. Otherwise another caller has already removed them.
 func (m *knownTools) outdated(version uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,10 +87,10 @@ func (m *knownTools) outdated(version uint32) {
 
 // toolListing collects the tools of one list, page by page.
 type toolListing struct {
-	before uint32 // version of the list at the beginning
+	before uint32 // version of the list when the listing began
 	whole  bool
 	tools  toolSet
-	cost   *instrument.ToolList // nil if neither a meter nor an inspection needs it
+	cost   *instrument.ToolList // nil if neither metrics nor an inspection need it
 	pages  int                  // number of weighed pages
 	drift  driftListing
 }
@@ -103,7 +103,8 @@ func (m *knownTools) begin() *toolListing {
 	return l
 }
 
-// weigh reports to the telemetry how many tokens the tools of a complete list take in the context of a model.
+// weigh adds a page of tools to the token estimate of l, and reports the estimate to the telemetry after the last page.
+// The estimate covers complete lists only: the tokens that the tools take in a model's context.
 func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	if l.cost == nil || !l.whole {
 		return
@@ -115,8 +116,8 @@ func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	}
 }
 
-// costOf returns the size of a page's tools, from the cache if the page has not changed. Estimating the tokens would
-// take as long as everything else for a cached list.
+// costOf returns the size of a page's tools. If the page has not changed, the size comes from the cache: estimating the
+// tokens again would take as long as all other work for a cached list.
 func (m *knownTools) costOf(page int, tools []*mcp.Tool) *instrument.ToolList {
 	sum := sumOf(tools)
 	if known := m.weighedBefore(page); known.sum == sum && known.cost != nil {
@@ -149,13 +150,13 @@ func (m *knownTools) weighedBefore(page int) (p weighedPage) {
 
 var weighing = maphash.MakeSeed()
 
-// sumOf hashes the weighed parts of the tools.
+// sumOf hashes the parts of the tools that count for their size.
 func sumOf(tools []*mcp.Tool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(weighing)
 	for _, t := range tools {
 		for _, text := range [...]string{t.Name, t.Description} {
-			_, _ = h.WriteString(text) // never fails
+			_, _ = h.WriteString(text) // a Hash never fails
 			_ = h.WriteByte(0)
 		}
 		_, _ = h.Write(t.InputSchema)
@@ -164,7 +165,7 @@ func sumOf(tools []*mcp.Tool) uint64 {
 	return h.Sum64()
 }
 
-// page lists one page of l, and remembers its tools.
+// page lists one page of l, and stores the data of its tools.
 func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult,
 	error) {
 	c := m.c
@@ -188,15 +189,15 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 	return r, nil
 }
 
-// knows reports whether all tools have been remembered, and weighed if l needs it, since the last change of the list.
-// Then a cached list of one page has nothing new, whatever its length.
+// knows reports whether the data of all tools are stored, and their sizes if l needs them. Then a cached list of one page
+// has nothing new.
 func (m *knownTools) knows(l *toolListing) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.listed && m.changes == l.before && (l.cost == nil || m.weighed != nil)
 }
 
-// remember remembers the tools of one page. After the last page, tools that were not in the list are forgotten.
+// remember stores the data of one page's tools. After the last page, it removes tools that were not in the list.
 func (m *knownTools) remember(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,17 +226,17 @@ func (m *knownTools) areListed() bool {
 	return m.listed
 }
 
-// stranger reports whether the server is known not to list the tool. If the list has more names than there is room
-// for, the remaining ones count as strangers.
+// stranger reports whether the tool is missing in the server's complete list. If the list has more names than the
+// client can store, tools beyond that limit count as strangers too.
 func (m *knownTools) stranger(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.listed && m.known.tools.get(tool) == nil
 }
 
-// output returns the output schema of a tool. It is nil if the tool has none, is not listed, or has a regular
-// expression that Go cannot compile, as some schemas for JavaScript have. It lists the tools if they were not
-// listed since the last change.
+// output returns the output schema of a tool. The schema is nil if the tool has none, if the tool is not listed, or if
+// the schema has a regular expression that Go cannot compile, as some schemas for JavaScript have. If the tools were
+// not listed since the last change, output lists them.
 func (m *knownTools) output(ctx context.Context, tool string, options []CallOption) (*schema.Schema, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {
@@ -253,7 +254,8 @@ func (m *knownTools) output(ctx context.Context, tool string, options []CallOpti
 	return s, nil
 }
 
-// taskSupport reports whether a tool may be called as a task in 2025-11-25. Like output, it may list the tools first.
+// taskSupport reports whether a tool may or must be called as a task in 2025-11-25. Like output, it may list the tools
+// first.
 func (m *knownTools) taskSupport(ctx context.Context, tool string, options []CallOption) (mcp.TaskSupport, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {
@@ -262,7 +264,7 @@ func (m *knownTools) taskSupport(ctx context.Context, tool string, options []Cal
 	return t.tasks, nil
 }
 
-// look returns the data of a tool, nil if it is not listed.
+// look returns the data of a tool, or nil if the server does not list it.
 func (m *knownTools) look(ctx context.Context, tool string, options []CallOption) (*toolSchema, error) {
 	if t, certain := m.find(tool); certain {
 		return t, nil
@@ -270,8 +272,8 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 	return m.list(ctx, tool, m.c.cfg.toList(options))
 }
 
-// list lists and remembers all tools, and returns the data of one, nil if it is not in the list. If the list
-// changes while it is read, it is not remembered; some servers announce changes as soon as a session begins.
+// list lists all tools, stores their data, and returns the data of one tool, or nil if it is not in the list. If the
+// list changes during the listing, the data is not stored: some servers announce changes as soon as a session begins.
 func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
 	mirrors := m.mirrors()
 	for t, err := range m.c.Tools(ctx, options...) {
@@ -283,18 +285,18 @@ func (m *knownTools) list(ctx context.Context, tool string, options []CallOption
 		}
 	}
 	if known, certain := m.find(tool); certain && known != nil {
-		return known, nil // shared with other callers
+		return known, nil // use the copy that other callers share
 	}
 	return found, nil
 }
 
-// mirrored returns the parameters of a tool that are repeated in headers, as far as known.
+// mirrored returns the parameters of a tool that are repeated in headers. It returns nil if they are unknown.
 func (m *knownTools) mirrored(tool string) []mirror.Param {
 	t, _ := m.find(tool)
 	return t.params()
 }
 
-// find returns the data of a tool, nil for none, and whether the data are complete.
+// find returns the data of a tool, or nil, and reports whether this answer is certain.
 func (m *knownTools) find(tool string) (_ *toolSchema, certain bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

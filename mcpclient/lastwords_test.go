@@ -25,7 +25,7 @@ func TestNotificationsBeforeCloseAreHandled(t *testing.T) {
 	client, err := mcpclient.Connect(t.Context(), server,
 		&mcpclient.Options{Timeouts: mcpclient.Timeouts{Close: time.Minute}, Features: []mcpclient.Feature{
 			mcpclient.HandleLogMessage(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
-				<-ctx.Done() // so that all but the first one wait when the client is closed
+				<-ctx.Done() // so that all notifications except the first still wait when the client is closed
 				heard.Add(1)
 			}),
 		}})
@@ -39,6 +39,6 @@ func TestNotificationsBeforeCloseAreHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := heard.Load(); n != messages {
-		t.Errorf("got %d messages heard when Close returned, want all %d that came before it", n, messages)
+		t.Errorf("the handler got %d messages before Close returned, want %d", n, messages)
 	}
 }

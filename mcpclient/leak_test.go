@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// belongings are the process's goroutines that run code of this module, and its descriptors.
+// belongings are the process's goroutines that run code of this module, and its file descriptors.
 type belongings struct {
-	goroutines  map[string]string // id to stack
-	descriptors map[string]string // number to target; empty if the system does not list them
+	goroutines  map[string]string // stacks by goroutine ID
+	descriptors map[string]string // targets by number; empty if the system does not list them
 }
 
 // inventory returns the present belongings. It first creates a pipe, so that the descriptors of the runtime's poller
-// exist already.
+// already exist.
 func inventory(t *testing.T) belongings {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -31,7 +31,8 @@ func inventory(t *testing.T) belongings {
 	return belongings{goroutines(), descriptors()}
 }
 
-// unchanged fails the test if there is more than before. It waits, because a goroutine takes a moment to disappear.
+// unchanged fails the test if there are more belongings than before. It waits, because a goroutine takes a moment to
+// disappear.
 func (b belongings) unchanged(t *testing.T) {
 	t.Helper()
 	var more []string
@@ -51,10 +52,10 @@ func (b belongings) unchanged(t *testing.T) {
 	}, func() string { return strings.Join(more, "\n\n") })
 }
 
-// module is in every stack that runs code of this module.
+// module is part of every stack that runs code of this module.
 const module = "github.com/mcpotel/mcpotel/"
 
-// goroutines returns the stacks of goroutines that run code of this module, except those of tests.
+// goroutines returns the stacks of goroutines that run code of this module, except the goroutines of tests.
 func goroutines() map[string]string {
 	found := map[string]string{}
 	buf := make([]byte, 1<<20)
@@ -72,13 +73,13 @@ func descriptors() map[string]string {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
 		if what, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil {
-			found[e.Name()] = what // fails for the descriptor of ReadDir, which is closed by now
+			found[e.Name()] = what // fails for the descriptor of ReadDir, which is already closed
 		}
 	}
 	return found
 }
 
-// dead reports whether no process with this id runs any more. A zombie counts as dead.
+// dead reports whether no process with this ID runs any more. A zombie counts as dead.
 func dead(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return true
@@ -102,8 +103,8 @@ func mustDie(t *testing.T, pids ...int) {
 // patience is how long a test waits for an event that must happen.
 const patience = 10 * time.Second
 
-// eventually waits until holds returns true, for events without a signal: the end of a process that is not our child,
-// or of a goroutine.
+// eventually waits until holds returns true. It is for events without a signal, such as the end of a goroutine or of a
+// process that is not a child of this one.
 func eventually(t *testing.T, what string, holds func() bool, got func() string) {
 	t.Helper()
 	for begun := time.Now(); !holds(); runtime.Gosched() {

@@ -11,25 +11,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// listener keeps a subscription open in one session. Its goroutine owns it.
+// listener keeps a subscription open in one session. One goroutine owns it.
 type listener struct {
 	*subscriptions
 	s    *conn.Session
-	open *subscription // nil for none
+	open *subscription // nil while no subscription is open
 
-	gap   string        // why the client may have missed changes, a Gap constant of package names; empty if it has not
+	// why the client may have missed changes: a Gap constant of package names; empty if it has missed none
+	gap   string
 	since time.Time     // when the subscription was opened
-	pause time.Time     // no attempt before this time, unless a caller waits for one
-	delay time.Duration // pause after the next failed attempt, or after a subscription that ends soon
+	pause time.Time     // earliest time of the next attempt, unless a caller waits for it
+	delay time.Duration // pause after the next failed attempt, or after a subscription that ended soon
 }
 
-// listen keeps a subscription open as long as session s lasts. It covers the changes that the client has handlers
-// for or is subscribed to, and that the server reports. (Servers of the legacy era report changes of lists without
-// a subscription.) It opens a new subscription when the old one ends, and when its filter changes: then the client
-// reads the old one for a while after the new one is open, see [replaced]. If the new one fails, for example
-// because of one bad URI, the old one stays. A server that does not agree on a resource gives no reason, and a
-// gateway may be without a member for a moment, so the listener asks again.
-// (specification 2026-07-28, basic/patterns/subscriptions)
+// listen keeps a subscription open until session s ends. The subscription covers the changes that the client has
+// handlers for or is subscribed to, and that the server reports. (Legacy servers report changes of lists without a
+// subscription.) listen opens a new subscription when the old one ends, and when the filter changes. In the second
+// case, the client still reads the old subscription for a while after the new one is open, see [replaced]. If the new
+// subscription fails, for example because of one bad URI, the old one stays open. If the server does not agree on a
+// resource, the listener asks again later: such a server gives no reason, and a gateway may have lost one of its
+// servers for a moment only. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
 	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.Backoff.Min}
 	if !s.First {
@@ -51,8 +52,8 @@ func (subs *subscriptions) listen(s *conn.Session) {
 	}
 }
 
-// renew opens a subscription to w, which replaces the open one, if any, and reports whether another attempt may
-// follow.
+// renew opens a subscription to w, which replaces the open one, if any. It returns false if no further attempt makes
+// sense.
 func (l *listener) renew(w *wish) bool {
 	c, uris := l.c, w.filter.ResourceSubscriptions
 	next, err := l.subscribe(l.s, w.filter)
@@ -86,7 +87,7 @@ func (l *listener) renew(w *wish) bool {
 	}
 	switch {
 	case l.gap != "":
-		if l.s.Ctx.Err() == nil { // otherwise the next session reports it
+		if l.s.Ctx.Err() == nil { // otherwise the next session reports the gap
 			c.missed(l.gap, missed)
 		}
 	case !l.open.covers(&next.filter):
@@ -103,7 +104,7 @@ func (l *listener) renew(w *wish) bool {
 }
 
 // unheard returns the lists that may have changed before the server agreed to report their changes: after a gap all
-// lists, otherwise those that the client has requested before.
+// lists, otherwise the lists that the client requested before.
 func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
 	var before mcp.SubscriptionFilter
 	if l.open != nil {
@@ -119,7 +120,7 @@ func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.Subscr
 	return f
 }
 
-// failed handles a failed attempt.
+// failed handles a failed attempt. It returns false if no further attempt makes sense.
 func (l *listener) failed(uris []string, err *Error) bool {
 	c := l.c
 	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
@@ -138,13 +139,13 @@ func (l *listener) failed(uris []string, err *Error) bool {
 	return true
 }
 
-// pauseNow sets the pause before the next attempt; each pause is longer than the previous one.
+// pauseNow sets the pause before the next attempt. Each pause is longer than the previous one.
 func (l *listener) pauseNow() {
 	l.pause = time.Now().Add(l.delay)
 	l.delay = min(2*l.delay, l.c.cfg.Backoff.Max)
 }
 
-// wait waits until the next attempt, or until the filter changes.
+// wait waits until the time of the next attempt, or until the filter changes.
 func (l *listener) wait(w *wish) {
 	t := time.NewTimer(time.Until(l.pause))
 	defer t.Stop()
@@ -155,8 +156,7 @@ func (l *listener) wait(w *wish) {
 	}
 }
 
-// follow waits for the end of the open subscription, for a change of the filter, or until it is time to ask for
-// lost resources again.
+// follow waits until the open subscription ends, the filter changes, or the client should ask for lost resources again.
 func (l *listener) follow(w *wish) {
 	var again <-chan time.Time
 	if len(w.lost) > 0 {
@@ -176,7 +176,7 @@ func (l *listener) follow(w *wish) {
 
 // over records that the open subscription has ended.
 func (l *listener) over() {
-	if time.Since(l.since) >= l.c.cfg.Backoff.Max { // the acknowledgement alone proves nothing
+	if time.Since(l.since) >= l.c.cfg.Backoff.Max { // a short subscription does not prove that the server works
 		l.delay = l.c.cfg.Backoff.Min
 	}
 	l.open, l.gap = nil, cmp.Or(l.gap, names.GapStream)

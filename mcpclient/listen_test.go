@@ -26,7 +26,7 @@ func heard(n *int) mcpclient.NotificationHandler {
 	return func(context.Context, *mcpclient.Notification) { *n++ }
 }
 
-// acknowledge acknowledges a subscription, and reports a change of the tools.
+// acknowledge acknowledges a subscription, and then reports a change of the tools.
 func (c *conversation) acknowledge(f frame) {
 	c.t.Helper()
 	c.Send(
@@ -46,12 +46,12 @@ func TestListenCoversTheHandlers(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		first := v.Expect(mcp.MethodSubscriptionsListen)
 		if !strings.Contains(first.Raw, `"notifications":{"toolsListChanged":true}`) {
-			t.Errorf("sent %s, want it to ask for changes of the tools and nothing else", first.Raw)
+			t.Errorf("sent %s, want only changes of the tools in the filter", first.Raw)
 		}
 		v.acknowledge(first)
 		synctest.Wait()
 		if n != 1 {
-			t.Errorf("the handler heard %d changes, want 1", n)
+			t.Errorf("the handler got %d changes, want 1", n)
 		}
 		time.Sleep(time.Hour) // the subscription outlives the timeout of calls
 
@@ -59,10 +59,10 @@ func TestListenCoversTheHandlers(t *testing.T) {
 		second := v.Expect(mcp.MethodSubscriptionsListen)
 		if !strings.Contains(second.Raw, `"promptsListChanged":true`) ||
 			!strings.Contains(second.Raw, `"toolsListChanged":true`) {
-			t.Errorf("sent %s, want it to ask for changes of the prompts as well", second.Raw)
+			t.Errorf("sent %s, want changes of the prompts too in the filter", second.Raw)
 		}
 		v.acknowledge(second)
-		v.Expect(mcp.NotificationCancelled) // only now, so that no change is missed
+		v.Expect(mcp.NotificationCancelled) // the client cancels the old subscription only now, so that it misses no change
 		remove()
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		v.Expect(mcp.NotificationCancelled)
@@ -89,7 +89,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				v.Answer(f, `{"resultType":"complete"}`)
 			},
-				30*time.Second + time.Second}, // a subscription that has lasted
+				30*time.Second + time.Second}, // the subscription has lasted
 			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
 		} {
 			took := elapsed(func() {
@@ -185,7 +185,7 @@ func TestUnrelatedHandlersDoNotChangeSubscription(t *testing.T) {
 				v.Answer(f, `{}`)
 				break
 			}
-			t.Errorf("the client sent %s, want nothing about subscriptions", f.Raw)
+			t.Errorf("the client sent %s, want no subscription", f.Raw)
 		}
 		<-done
 	})
@@ -216,7 +216,7 @@ func TestUnauthorizedSubscriptionIsNotRetried(t *testing.T) {
 			}
 		}
 		if n > 0 {
-			t.Errorf("asked %d times more in half an hour, want none", n)
+			t.Errorf("the client subscribed %d more times in half an hour, want none", n)
 		}
 	})
 }
@@ -239,8 +239,8 @@ func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 				j.wants(t, "tools")
 			}
 			r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
-			r.Expect(mcp.NotificationCancelled) // only now
-			j.wants(t)                          // because no change was missed
+			r.Expect(mcp.NotificationCancelled) // the client cancels the old subscription only now
+			j.wants(t)                          // no change was missed
 			r.silent()
 		})
 }
@@ -267,7 +267,7 @@ func TestReopeningShortSubscriptionsBacksOff(t *testing.T) {
 		want := time.Second
 		for i := range begun[1:] {
 			if got := begun[i+1].Sub(begun[i]); got != want {
-				t.Fatalf("attempt %d came after %v, want %v: that a subscription was acknowledged proves nothing", i+2, got, want)
+				t.Fatalf("attempt %d came after %v, want %v", i+2, got, want)
 			}
 			want = min(2*want, 30*time.Second)
 		}
@@ -277,9 +277,8 @@ func TestReopeningShortSubscriptionsBacksOff(t *testing.T) {
 	})
 }
 
-// TestServerCanEndSubscriptionByCancellation covers servers with one shared stream, which can end a subscription only
-// by this notification or by the response. (specification 2026-07-28, basic/patterns/cancellation; schema,
-// CancelledNotification)
+// On one shared stream, a server can end a subscription only by this notification or by the response. (specification
+// 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
 func TestServerCanEndSubscriptionByCancellation(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all,
@@ -294,12 +293,12 @@ func TestServerCanEndSubscriptionByCancellation(t *testing.T) {
 			if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != time.Second {
 				t.Errorf("asked again after %v, want a second", took)
 			}
-			cancel(f) // before it was acknowledged
-			cancel(f) // and once more
+			cancel(f) // the cancellation arrives before the acknowledgement
+			cancel(f) // a second time
 			if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
 				t.Errorf("asked again after %v, want two seconds", took)
 			}
-			for i, end := range []func(f frame){ // like servers that send both
+			for i, end := range []func(f frame){ // some servers send both
 				func(f frame) { cancel(f); r.Answer(f, `{"resultType":"complete"}`) },
 				func(f frame) { r.Answer(f, `{"resultType":"complete"}`); cancel(f) },
 			} {
@@ -327,12 +326,12 @@ func TestSubscriptionEndDuringReplacementCausesChangeGap(t *testing.T) {
 			r.agree(f, "")
 			j.wants(t, "tools", "prompts")
 			if kept := keptOf(t, r.conversation, r.c); kept != "" {
-				t.Errorf("%s is kept, want nothing: changes may have gone unheard", kept)
+				t.Errorf("%s is cached, want nothing, because the client may have missed changes", kept)
 			}
 		})
 }
 
-func TestCacheFromBeforeTheSubscriptionIsCleared(t *testing.T) {
+func TestSubscriptionClearsOlderCachedContent(t *testing.T) {
 	inRevisions(t, modernOnly, all,
 		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})}},
 		func(t *testing.T, r *revision) {
@@ -346,7 +345,7 @@ func TestCacheFromBeforeTheSubscriptionIsCleared(t *testing.T) {
 				t.Error(err)
 			}
 			if kept := keptOf(t, r.conversation, r.c); strings.Contains(kept, "4") {
-				t.Errorf("%s is kept, want no content of the resource that may be older than the subscription", kept)
+				t.Errorf("%s is cached, want no content from before the subscription", kept)
 			}
 			fill(t, r.conversation, r.c)
 			done = background(func() error { return r.c.UnsubscribeResource(t.Context(), "file:///a") })
@@ -356,7 +355,7 @@ func TestCacheFromBeforeTheSubscriptionIsCleared(t *testing.T) {
 				t.Error(err)
 			}
 			if kept := keptOf(t, r.conversation, r.c); kept != "0123456" {
-				t.Errorf("%s is kept, want everything: nothing has gone unheard", kept)
+				t.Errorf("%s is cached, want everything, because the client has missed nothing", kept)
 			}
 		})
 }
@@ -367,12 +366,12 @@ func TestListRequestedBeforeSubscriptionReportsChange(t *testing.T) {
 		before, while []string // methods
 		want          []string
 	}{
-		"none":                     {},
-		"one that has a handler":   {before: []string{tools}, want: []string{"tools"}},
-		"both":                     {before: []string{tools, prompts}, want: []string{"tools", "prompts"}},
-		"one without a handler":    {before: []string{mcp.MethodListResources}},
-		"none before, one after":   {while: []string{tools}},
-		"the other, and one after": {[]string{prompts}, []string{tools}, []string{"prompts"}},
+		"none":                             {},
+		"a list with a handler":            {before: []string{tools}, want: []string{"tools"}},
+		"both":                             {before: []string{tools, prompts}, want: []string{"tools", "prompts"}},
+		"a list without a handler":         {before: []string{mcp.MethodListResources}},
+		"a list afterwards":                {while: []string{tools}},
+		"another list, and one afterwards": {[]string{prompts}, []string{tools}, []string{"prompts"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &journal{}

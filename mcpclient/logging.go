@@ -12,13 +12,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// logLevel is the least severe level of the server's log messages, for the life of the client.
+// logLevel is the minimum severity of the server's log messages, for the life of the client.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
 	turn lock.Mutex // held while a level is sent, so that the stored level is the last one sent
 }
 
-// level returns the level, empty if none was set.
+// level returns the level. It is empty if none was set.
 func (l *logLevel) level() mcp.LoggingLevel {
 	if kept := l.kept.Load(); kept != nil {
 		return *kept
@@ -26,18 +26,18 @@ func (l *logLevel) level() mcp.LoggingLevel {
 	return ""
 }
 
-// SetLogLevel requests log messages of this and all more severe levels; [HandleLogMessage] and [LogMessagesTo]
-// handle them. A legacy server gets the level at once, and again in each later session. A modern server gets it
-// with every later request, and sends the messages of that request; [WithLogLevel] sets another level for one
-// call.
+// SetLogLevel requests log messages of this level and of all more severe levels; [HandleLogMessage] and [LogMessagesTo]
+// handle the messages. The client sends the level to a legacy server at once, and again in each later session. It sends
+// the level to a modern server with every later request; the server then sends the messages of that request.
+// [WithLogLevel] sets another level for one call.
 //
-// The empty level withdraws the request: a modern server sends no more messages; a legacy server sends them until
-// the session ends, because the protocol cannot withdraw the level. After an error the level is unchanged.
-// (specification 2025-11-25, server/utilities/logging, "Setting Log Level"; 2026-07-28, server/utilities/logging,
-// "Per-request log level")
+// The empty level withdraws the request: a modern server then sends no more messages. A legacy server continues until
+// the session ends, because the protocol cannot withdraw the level. If SetLogLevel returns an error, the level is
+// unchanged. (specification 2025-11-25, server/utilities/logging, "Setting Log Level"; 2026-07-28,
+// server/utilities/logging, "Per-request log level")
 func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, options ...CallOption) error {
 	p := &mcp.SetLevelParams{Level: level}
-	options = append(options[:len(options):len(options)], ifSent) // modern servers get the level with other requests
+	options = append(options[:len(options):len(options)], ifSent) // a modern server gets the level with other requests
 	return c.operate(ctx, mcp.MethodSetLevel, p, options, func(ctx context.Context, options []CallOption) error {
 		return c.setLogLevel(ctx, p, options)
 	})
@@ -70,8 +70,7 @@ func (c *Client) setLogLevel(ctx context.Context, p *mcp.SetLevelParams, options
 	return nil
 }
 
-// restore sends the level of earlier sessions to a legacy server. If that fails, the telemetry of the request
-// records it.
+// restore sends the level of earlier sessions to a legacy server. The telemetry of the request records a failure.
 func (l *logLevel) restore(c *Client, s *conn.Session) {
 	if s.First || !s.Has(mcp.MethodSetLevel) || !hasLogging(&s.Capabilities) {
 		return
@@ -85,12 +84,12 @@ func (l *logLevel) restore(c *Client, s *conn.Session) {
 	}
 }
 
-// WithLogLevel requests from a modern server the log messages of the call, of this and all more severe levels; the
-// empty level requests none. It replaces the level of [Client.SetLogLevel]. It has no effect with legacy servers.
-// (specification 2026-07-28, server/utilities/logging, "Per-request log level")
+// WithLogLevel requests the log messages of one call from a modern server: messages of this level and of all more
+// severe levels. The empty level requests none. The option replaces the level of [Client.SetLogLevel]. It has no effect
+// with legacy servers. (specification 2026-07-28, server/utilities/logging, "Per-request log level")
 func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(a *asked) { a.logLevel = level } }
 
-// withLogLevel returns meta with the level of the call, for sessions of modern versions.
+// withLogLevel returns meta with the log level of the call if s has a modern version.
 func (cl *call) withLogLevel(s *conn.Session, meta mcp.Meta) (mcp.Meta, error) {
 	if cl.asked.logLevel == "" || s.Version.Era() != mcp.Modern {
 		return meta, nil
@@ -108,16 +107,16 @@ func checkLogLevel(level mcp.LoggingLevel) error {
 	return nil
 }
 
-// HandleLogMessage calls h with the log messages of the server. [Client.SetLogLevel] selects the messages: before
-// that call a modern server sends none, a legacy server chooses.
-// (specification 2026-07-28, server/utilities/logging, "Log Message Notifications")
+// HandleLogMessage calls h with the log messages of the server. [Client.SetLogLevel] selects the messages. Before it is
+// called, a modern server sends no messages, and a legacy server chooses them. (specification 2026-07-28,
+// server/utilities/logging, "Log Message Notifications")
 func HandleLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Handler {
 	return HandleNotification(mcp.NotificationMessage, decoded(h))
 }
 
-// LogMessagesTo writes the log messages of the server to l, at the levels of [mcp.LoggingLevel.Level]. The message
-// is always "server log message"; the attributes are logger, the name of the server's logger if set, and data, a
-// string, or any other JSON as a [json.RawMessage]. See [HandleLogMessage].
+// LogMessagesTo writes the log messages of the server to l, at the levels of [mcp.LoggingLevel.Level]. The message of
+// each record is "server log message". The attribute logger is the name of the server's logger, if it has one. The
+// attribute data is a string, or a [json.RawMessage] for any other JSON. See [HandleLogMessage].
 func LogMessagesTo(l *slog.Logger) Handler { return HandleLogMessage(logTo(l)) }
 
 func logTo(l *slog.Logger) func(context.Context, *mcp.LoggingMessageParams) {

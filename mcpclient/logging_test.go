@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// ask makes a call that the server answers, and returns the log level in the request.
+// ask makes a call that the server answers. It returns the log level in the request.
 func (r *revision) ask(options ...mcpclient.CallOption) string {
 	r.t.Helper()
 	done := background(func() error { return r.c.Call(r.t.Context(), "x/y", nil, nil, options...) })
@@ -28,7 +28,7 @@ func (r *revision) ask(options ...mcpclient.CallOption) string {
 	return metaOf(r.t, f, mcp.MetaLogLevel)
 }
 
-// setLevel sets a level. In legacy revisions it also plays the server's answer.
+// setLevel sets a level. In legacy revisions, it also plays the server's answer.
 func (r *revision) setLevel(level mcp.LoggingLevel) {
 	r.t.Helper()
 	done := background(func() error { return r.c.SetLogLevel(r.t.Context(), level) })
@@ -47,7 +47,7 @@ func (r *revision) setLevel(level mcp.LoggingLevel) {
 func TestLogLevelIsRestoredInNewSession(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		if got := r.ask(); got != "" {
-			t.Errorf("want no level asked for before one is set, got %s", got)
+			t.Errorf("want no level in the request before SetLogLevel, got %s", got)
 		}
 		r.setLevel(mcp.LevelDebug)
 		r.setLevel(mcp.LevelWarning)
@@ -55,17 +55,17 @@ func TestLogLevelIsRestoredInNewSession(t *testing.T) {
 		if !r.modern() {
 			f := r.Expect(mcp.MethodSetLevel)
 			if got := paramsOf(t, f); got != `{"level":"warning"}` {
-				t.Errorf("want the last level set again, got %s", got)
+				t.Errorf("want the last level restored, got %s", got)
 			}
 			r.Answer(f, `{}`)
 		}
 		want := map[bool]string{true: `"warning"`}[r.modern()]
 		if got := r.ask(); got != want {
-			t.Errorf("want the level %s asked for, got %s", want, got)
+			t.Errorf("want the level %s in the request, got %s", want, got)
 		}
 		r.setLevel("")
 		if got := r.ask(); got != "" {
-			t.Errorf("want no level asked for when it is taken back, got %s", got)
+			t.Errorf("want no level in the request after the level was withdrawn, got %s", got)
 		}
 		r.reconnect(all)
 		r.silent()
@@ -83,11 +83,11 @@ func TestRefusedLogLevelIsNotRestored(t *testing.T) {
 		r.reconnect(all)
 		f := r.Expect(mcp.MethodSetLevel)
 		if got := paramsOf(t, f); got != `{"level":"info"}` {
-			t.Errorf("want the level of before, got %s", got)
+			t.Errorf("want the previous level, got %s", got)
 		}
-		r.Refuse(f, mcp.CodeInternalError, "not now") // only the telemetry reports it
+		r.Refuse(f, mcp.CodeInternalError, "not now") // only the telemetry reports the refusal
 		r.reconnect(strings.Replace(all, `,"logging":{}`, "", 1))
-		r.silent() // a server without logging gets no level
+		r.silent() // the client sends no level to a server without logging
 	})
 }
 
@@ -148,16 +148,16 @@ func TestWithLogLevelAppliesToOneCallToModernServer(t *testing.T) {
 			if !r.modern() && tc.name != "a level before metadata" {
 				tc.want = ""
 			} else if !r.modern() {
-				tc.want = `"alert"` // as the user has set it
+				tc.want = `"alert"` // the level that the user has set
 			}
 			if got := r.ask(tc.options...); got != tc.want {
-				t.Errorf("%s: want %s asked for, got %s", tc.name, tc.want, got)
+				t.Errorf("%s: want the level %s in the request, got %s", tc.name, tc.want, got)
 			}
 		}
 	})
 }
 
-// logMessage is a notification with a log message.
+// logMessage returns a notification with a log message.
 func logMessage(level, logger, data string) string {
 	if logger != "" {
 		logger = fmt.Sprintf(`"logger":%q,`, logger)

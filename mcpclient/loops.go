@@ -17,27 +17,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// UseLoopDetection detects repeated tool calls without new results, as a stuck model makes them: the same call
-// again and again, varying arguments with the same result, or a few calls in turns. Each call in a loop is counted
-// by mcp_client.tool.loops, marked on its span and reported by the record mcp_client.tool.loop; with
-// [LoopOptions.Break] the next call is not sent. A nil o selects the defaults.
+// UseLoopDetection detects repeated tool calls without new results, as a stuck model makes them: the same call again
+// and again, different arguments with the same result, or a few calls in turns. For each call in a loop, the client
+// increments mcp_client.tool.loops, marks the call's span and emits the record mcp_client.tool.loop. With
+// [LoopOptions.Break], it does not send the next call of the loop. A nil o selects the defaults.
 //
-// Calls are grouped by conversation: by the member gen_ai.conversation.id of the context's baggage, see
-// telemetry.ContextWithConversation. Calls without it form one conversation. For each of the 64 most recent
-// conversations, the last 64 calls are kept, only as hashes with a key of the process. Of arguments or results
-// above 8 KiB, only the length and the first and last 4 KiB are hashed: two that differ only in between count as
-// equal. The detection covers [Client.CallTool] and the functions built on it, and [Client.Call] with
-// [mcp.CallToolParams], except for calls that become tasks. Only results and errors of the server count as
-// outcomes.
+// The client groups calls by conversation: by the member gen_ai.conversation.id of the context's baggage, see
+// telemetry.ContextWithConversation. All calls without this member form one conversation. The client keeps the last 64
+// calls of each of the 64 most recent conversations. It keeps only hashes, with a key of the process. Of arguments or
+// results above 8 KiB, it hashes only the length and the first and last 4 KiB, so two values that differ only in
+// between count as equal. The detection covers [Client.CallTool] and the functions that are built on it, and
+// [Client.Call] with [mcp.CallToolParams], but not calls that become tasks. As outcomes, it counts only results and
+// errors of the server.
 //
-// The hints in the server's list of tools, as far as the client has listed them, define the exceptions:
+// The hints in the server's list of tools, if the client has listed the tool, define the exceptions:
 //
-//   - A tool with readOnlyHint or idempotentHint may be polled: the same call with the same result is a loop from
-//     [LoopOptions.Polls] calls on. Varying arguments with the same result are a loop from Repeats calls on.
-//   - A tool that changes something, by an explicit readOnlyHint of false, destructiveHint or idempotentHint, may
-//     always return "ok": varying arguments are no loop, and the same call is a loop from Polls calls on.
-//   - A tool without hints counts as one that reads and is not polled.
-//   - An error of any tool is a loop from Repeats calls on.
+//   - A tool with readOnlyHint or idempotentHint may be polled: repetitions of the same call with the same result form
+//     a loop from [LoopOptions.Polls] calls on. Calls with different arguments and the same result form a loop from
+//     Repeats calls on.
+//   - A tool that changes something may always return "ok". Such a tool has destructiveHint, idempotentHint, or an
+//     explicit readOnlyHint of false. Its calls with different arguments are not a loop, and repetitions of the same
+//     call form a loop from Polls calls on.
+//   - A tool without hints counts as a tool that only reads and is not polled.
+//   - Repeated errors of any tool form a loop from Repeats calls on.
 //
 // [LoopOptions.Exempt] exempts tools with insufficient hints.
 func UseLoopDetection(o *LoopOptions) Feature {
@@ -51,33 +53,33 @@ func UseLoopDetection(o *LoopOptions) Feature {
 	}}
 }
 
-// LoopOptions define a loop and its consequences. The zero value of every field selects its default.
+// LoopOptions defines what a loop is, and its consequences. The zero value of every field selects its default.
 type LoopOptions struct {
-	// Repeats is the number of calls, results or rounds of calls that make a loop: 2 to 16. Zero means 5.
+	// Repeats is the number of calls, results or rounds of calls that form a loop: 2 to 16. Zero means 5.
 	Repeats int
 
-	// Polls is the same number for calls that may be polled, and at least Repeats. A cycle of such calls is a loop from
-	// Polls calls on. Zero means 30, or Repeats if that is more, negative means never.
+	// Polls replaces Repeats for calls that may be polled, and must be at least Repeats. A cycle of such calls is a loop
+	// from Polls calls on. Zero means 30, or Repeats if Repeats is more than 30. A negative value means never.
 	Polls int
 
-	// Break, if true, refuses a call that would continue a loop: its error has a [*LoopError] and [ErrLoop] in its
-	// chain. The call is allowed again when another call of the conversation has had a new result, or after
-	// CoolDown: then one call is sent as a trial, and its outcome decides.
+	// Break makes the client refuse a call that would continue a loop. The error of the call wraps a [*LoopError] and
+	// [ErrLoop]. The client allows the call again when another call of the conversation has had a new result, or after
+	// CoolDown: then the client sends one call as a trial, and its outcome decides.
 	Break bool
 
 	// CoolDown is the time from the last call of the loop to the next trial. Zero means 1 min.
 	CoolDown time.Duration
 
-	// Exempt names tools that are not watched: their calls neither belong to a loop nor end one.
+	// Exempt names the tools that the client does not watch: their calls neither belong to a loop nor end one.
 	Exempt []string
 }
 
-// LoopKind classifies a loop, with the values of mcp_client.loop.kind.
+// LoopKind is the kind of a loop, with the values of mcp_client.loop.kind.
 type LoopKind string
 
 const (
-	// LoopSameCall: one call with the same arguments has had the same result, and no other call had a new result
-	// in between.
+	// LoopSameCall: one call with the same arguments has had the same result repeatedly, and no other call had a new
+	// result in between.
 	LoopSameCall LoopKind = names.LoopSameCall
 	// LoopSameResult: consecutive calls of one tool have had the same result, with any arguments.
 	LoopSameResult LoopKind = names.LoopSameResult
@@ -85,8 +87,8 @@ const (
 	LoopCycle LoopKind = names.LoopCycle
 )
 
-// ErrLoop and a [*LoopError] are in the error chain of a call that was refused because it would continue a loop: see
-// [LoopOptions.Break].
+// ErrLoop is wrapped, together with a [*LoopError], in the error of a call that the client refused because it would
+// continue a loop: see [LoopOptions.Break].
 var ErrLoop = errors.New("the call would continue a loop")
 
 // LoopError describes the loop that a call would have continued.
@@ -96,7 +98,7 @@ type LoopError struct {
 	Calls int // number of calls in the loop
 }
 
-// Error describes the loop and the alternative, because a model may read it.
+// Error describes the loop and an alternative, because a model may read the text.
 func (e *LoopError) Error() string {
 	said := ""
 	switch e.Kind {
@@ -107,20 +109,21 @@ func (e *LoopError) Error() string {
 	case LoopCycle:
 		said = "the last " + strconv.Itoa(e.Calls) + " calls repeated the same few calls, with the same results"
 	}
-	return fmt.Sprintf("tool %q is not called again: %s; change the arguments or use another tool", e.Tool, said)
+	return fmt.Sprintf("the client does not call tool %q again: %s; change the arguments or use another tool",
+		e.Tool, said)
 }
 
-// Is reports that the error is an [ErrLoop].
+// Is reports whether target is [ErrLoop].
 func (e *LoopError) Is(target error) bool { return target == ErrLoop }
 
-// The defaults of LoopOptions.
+// Defaults of LoopOptions.
 const (
 	usualRepeats  = 5
 	usualPolls    = 30
 	usualCoolDown = time.Minute
 )
 
-// loopWatch is the record of the calls in a client's conversations. It is safe for concurrent use.
+// loopWatch records the calls of a client's conversations. It is safe for concurrent use.
 type loopWatch struct {
 	limits   loops.Limits
 	breaks   bool
@@ -140,9 +143,9 @@ func newLoopWatch(o *LoopOptions) (*loopWatch, error) {
 	}
 	switch {
 	case w.limits.Repeats < 2 || w.limits.Repeats > loops.MaxRepeats:
-		return nil, fmt.Errorf("UseLoopDetection: Repeats is %d, want 2 to %d", o.Repeats, loops.MaxRepeats)
+		return nil, fmt.Errorf("UseLoopDetection: Repeats is %d, but must be from 2 to %d", o.Repeats, loops.MaxRepeats)
 	case w.limits.Polls < w.limits.Repeats:
-		return nil, fmt.Errorf("UseLoopDetection: Polls is %d, less than Repeats", o.Polls)
+		return nil, fmt.Errorf("UseLoopDetection: Polls is %d, but must be at least Repeats", o.Polls)
 	case w.coolDown < 0:
 		return nil, errors.New("UseLoopDetection: CoolDown is negative")
 	}
@@ -155,7 +158,7 @@ func newLoopWatch(o *LoopOptions) (*loopWatch, error) {
 	return w, nil
 }
 
-// loopCall identifies a call for the detection, as hashes.
+// loopCall identifies a call for the loop detection, by hashes.
 type loopCall struct {
 	watched bool
 	came    bool   // the tool has returned a result
@@ -165,10 +168,10 @@ type loopCall struct {
 	result  uint64
 }
 
-// heard records the result before it is decoded in place.
+// heard records the hash of the result. It is called before the result is decoded in place.
 func (l *loopCall) heard(text []byte) { l.result, l.came = loops.Hash(text), true }
 
-// watched is the layer that records the conversation of a tool call.
+// watched is the layer that starts the loop detection for a tool call.
 func watched(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if w := cl.c.cfg.loops; w != nil && cl.Method == mcp.MethodCallTool {
@@ -189,8 +192,8 @@ func (w *loopWatch) begin(ctx context.Context, cl *call) {
 	}
 }
 
-// admit records the arguments of a call when its params are encoded, and returns an error if the call must not be
-// sent. The params include the caller's _meta, so a call with another _meta is another call.
+// admit records the arguments of a call when its params are encoded. It returns an error if the call must not be sent.
+// The params include the caller's _meta, so a call with different _meta counts as a different call.
 func (w *loopWatch) admit(cl *call) *conn.Fault {
 	cl.loop.args = loops.Hash(cl.scratch)
 	if !w.breaks {
@@ -208,7 +211,7 @@ func (w *loopWatch) admit(cl *call) *conn.Fault {
 	}}
 }
 
-// stop reports whether the call would continue a loop and is not a trial.
+// stop reports whether the client must refuse the call, because it would continue a loop and is not a trial.
 func (w *loopWatch) stop(l *loopCall) (loops.Loop, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,7 +228,7 @@ func (w *loopWatch) stop(l *loopCall) (loops.Loop, bool) {
 	return loop, false
 }
 
-// observe records the outcome of a call, and reports a loop that it belongs to.
+// observe records the outcome of a call. If the call belongs to a loop, observe reports the loop to the telemetry.
 func (w *loopWatch) observe(cl *call, err *conn.Fault) {
 	c := loops.Call{Tool: cl.loop.tool, Args: cl.loop.args, Result: cl.loop.result}
 	switch {
@@ -268,7 +271,7 @@ var loopWords = [...]string{
 	loops.SameCall: names.LoopSameCall, loops.SameResult: names.LoopSameResult, loops.Cycle: names.LoopCycle,
 }
 
-// traitsOf returns the traits of a tool's calls that its hints state.
+// traitsOf returns the traits of a tool's calls, as its hints define them.
 func traitsOf(a *mcp.ToolAnnotations) (t loops.Traits) {
 	is := func(hint *bool) bool { return hint != nil && *hint }
 	if is(a.ReadOnlyHint) {

@@ -36,7 +36,7 @@ func inLoops(t *testing.T, o *mcpclient.LoopOptions, f func(l *looping)) {
 		func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { f(&looping{t, v, c, rec}) })
 }
 
-// call makes a call and answers it with result. If result is empty, the call must not be sent.
+// call makes a call and answers it with result. If result is empty, the client must not send the call.
 func (l *looping) call(ctx context.Context, tool string, args any, result string) error {
 	l.t.Helper()
 	done := background(func() error { _, err := l.c.CallTool(ctx, tool, args); return err })
@@ -46,15 +46,15 @@ func (l *looping) call(ctx context.Context, tool string, args any, result string
 	return <-done
 }
 
-// succeed makes calls that are sent and answered.
+// succeed makes a call that the client sends and the server answers.
 func (l *looping) succeed(tool string, args any, result string) {
 	l.t.Helper()
 	if err := l.call(l.t.Context(), tool, args, result); err != nil {
-		l.t.Fatalf("%s %v: want it sent, got %v", tool, args, err)
+		l.t.Fatalf("%s %v: want the call sent, got %v", tool, args, err)
 	}
 }
 
-// stop makes a call that is not sent.
+// stop makes a call that the client does not send.
 func (l *looping) stop(tool string, args any, kind mcpclient.LoopKind) {
 	l.t.Helper()
 	err := l.call(l.t.Context(), tool, args, "")
@@ -64,7 +64,7 @@ func (l *looping) stop(tool string, args any, kind mcpclient.LoopKind) {
 	}
 	e, _ := errors.AsType[*mcpclient.Error](err)
 	if e == nil || e.Kind != mcpclient.KindState || e.ErrorType() != names.ErrorLoop || !mcpclient.SafeToRetry(err) {
-		l.t.Fatalf("%s %v: want an error that was not sent, got %#v", tool, args, err)
+		l.t.Fatalf("%s %v: want an unsent call, got %#v", tool, args, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func onSpan(span sdktrace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// flagged returns how many calls were counted as part of a loop.
+// flagged returns the number of calls that were counted as part of a loop.
 func (l *looping) flagged() (n int64) {
 	for _, kind := range []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle} {
 		n += l.rec.Value(names.MetricMCPClientToolLoops, names.KeyMCPClientLoopKind, kind)
@@ -91,7 +91,7 @@ func (l *looping) flagged() (n int64) {
 
 func numbered(i int) any { return map[string]any{"query": fmt.Sprint("what is ", i), "limit": i % 7} }
 
-// A case that users have reported: 277 calls of one tool, each with other arguments, and none has a hit.
+// Users have reported this case: 277 calls of one tool, each with different arguments, and none has a hit.
 func TestLoopOf277CallsIsFlaggedFromFifthCall(t *testing.T) {
 	inLoops(t, nil, func(l *looping) {
 		for i := range 277 {
@@ -101,8 +101,8 @@ func TestLoopOf277CallsIsFlaggedFromFifthCall(t *testing.T) {
 			}
 		}
 		logs := l.rec.Logs(names.EventMCPClientToolLoop)
-		if len(logs) != 5 { // virtual time has not passed
-			l.t.Fatalf("got %d records, want those of a burst", len(logs))
+		if len(logs) != 5 { // no virtual time has passed
+			l.t.Fatalf("got %d records, want 5", len(logs))
 		}
 		time.Sleep(time.Minute)
 		l.succeed("search", numbered(277), noHits)
@@ -128,18 +128,18 @@ func TestToolHintsDetermineLoopDetection(t *testing.T) {
 		hints   string
 		answer  string
 		varied  bool
-		flagged int64 // of 40 calls
+		flagged int64 // number of flagged calls of 40
 	}{
-		"nothing, the same call":       {`null`, result, false, 36},
-		"nothing, other arguments":     {`null`, result, true, 36},
-		"reads, is polled":             {`{"readOnlyHint":true}`, result, false, 11},
-		"reads, other arguments":       {`{"readOnlyHint":true}`, result, true, 36},
-		"writes, the same call":        {`{"readOnlyHint":false}`, result, false, 11},
-		"writes, other arguments":      {`{"readOnlyHint":false}`, result, true, 0},
-		"destroys, other arguments":    {`{"destructiveHint":true}`, result, true, 0},
-		"idempotent, other arguments":  {`{"idempotentHint":true}`, result, true, 0},
-		"writes, and fails each time":  {`{"readOnlyHint":false}`, `{"content":[],"isError":true}`, true, 36},
-		"reads, and fails to the poll": {`{"readOnlyHint":true}`, `{"content":[],"isError":true}`, false, 36},
+		"no hints, the same call":     {`null`, result, false, 36},
+		"no hints, other arguments":   {`null`, result, true, 36},
+		"reads, the same call":        {`{"readOnlyHint":true}`, result, false, 11},
+		"reads, other arguments":      {`{"readOnlyHint":true}`, result, true, 36},
+		"writes, the same call":       {`{"readOnlyHint":false}`, result, false, 11},
+		"writes, other arguments":     {`{"readOnlyHint":false}`, result, true, 0},
+		"destroys, other arguments":   {`{"destructiveHint":true}`, result, true, 0},
+		"idempotent, other arguments": {`{"idempotentHint":true}`, result, true, 0},
+		"writes, and fails each time": {`{"readOnlyHint":false}`, `{"content":[],"isError":true}`, true, 36},
+		"reads, and fails each time":  {`{"readOnlyHint":true}`, `{"content":[],"isError":true}`, false, 36},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inLoops(t, nil, func(l *looping) {
@@ -193,15 +193,15 @@ func TestLoopsAreDetectedPerConversation(t *testing.T) {
 			}
 		}
 		if got := l.flagged(); got != 2 {
-			l.t.Errorf("got %d calls flagged, want those of two conversations", got)
+			l.t.Errorf("got %d calls flagged, want the calls of two conversations", got)
 		}
 		if err := l.call(in("a"), "search", numbered(0), ""); !errors.Is(err, mcpclient.ErrLoop) {
 			l.t.Errorf("want the loop of a conversation broken, got %v", err)
 		}
 		if err := l.call(in("c"), "search", numbered(0), noHits); err != nil {
-			l.t.Errorf("want another conversation to go on, got %v", err)
+			l.t.Errorf("want another conversation to continue, got %v", err)
 		}
-		l.succeed("search", numbered(0), noHits) // in no conversation
+		l.succeed("search", numbered(0), noHits) // outside of any conversation
 	})
 }
 
@@ -212,7 +212,7 @@ func TestLoopIsBrokenUntilAnotherCall(t *testing.T) {
 		}
 		l.stop("search", numbered(6), mcpclient.LoopSameResult)
 		l.stop("search", numbered(0), mcpclient.LoopSameResult)
-		l.succeed("read", nil, noHits) // does not belong to the loop
+		l.succeed("read", nil, noHits) // this call does not belong to the loop
 		for i := range 5 {
 			l.succeed("search", numbered(i), noHits)
 		}
@@ -288,7 +288,7 @@ func TestLoopDetectionCountsOnlyServerOutcomes(t *testing.T) {
 			}
 			l.v.Expect(mcp.NotificationCancelled)
 		}
-		for range 5 { // params that the caller encodes itself
+		for range 5 { // the caller encodes the params itself
 			done := background(func() error {
 				return l.c.Call(l.t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"search"}`), nil)
 			})

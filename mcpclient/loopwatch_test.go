@@ -18,12 +18,13 @@ func TestLoopDetectionRetainsNoCallText(t *testing.T) {
 	kept := fmt.Sprintf("%+v", c.cfg.loops.talks)
 	for _, text := range []string{"search", "what is the answer", "nothing was found"} {
 		if strings.Contains(kept, text) {
-			t.Errorf("got %s, want nothing of the calls in it", kept)
+			t.Errorf("got %s, want no text of the calls", kept)
 		}
 	}
 }
 
-// observation returns the work of loop detection for a call, nil options for none; honest calls all differ.
+// observation returns a function that does the work of loop detection for one call. Nil options mean no detection.
+// honest means that all calls differ.
 func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool) (c *Client, observe func()) {
 	const args, result = `{"name":"search","arguments":{"query":"what is the answer","limit":7}}`,
 		`{"content":[{"type":"text","text":"nothing was found, try other words"}],"isError":false}`
@@ -56,7 +57,7 @@ func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool)
 	}
 }
 
-// BenchmarkLoopDetection measures loop detection alone, without the call.
+// The benchmark measures loop detection alone, without the call.
 func BenchmarkLoopDetection(b *testing.B) {
 	ctx, err := telemetry.ContextWithConversation(b.Context(), telemetry.Conversation{ID: "thread-17"})
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// CallFunc makes a call, like [Client.Call]: result is a pointer that it fills, or nil. The error is an [*Error]
-// unless a [Middleware] returns another one.
+// CallFunc makes a call, like [Client.Call]. result is a pointer to fill, or nil. The error is an [*Error] unless a
+// [Middleware] returns another error.
 type CallFunc func(ctx context.Context, method string, params, result any, options ...CallOption) error
 
-// Middleware wraps the function that makes a call, to observe, change, repeat or deny it. It is called once, when
-// the client is created; the returned function is called for every call, concurrently:
+// Middleware wraps the function that makes a call, to observe, change, repeat or deny the call. The client calls the
+// Middleware once, when the client is created. It calls the returned function for every call, concurrently:
 //
 //	func(next mcpclient.CallFunc) mcpclient.CallFunc {
 //		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -22,13 +22,14 @@ type CallFunc func(ctx context.Context, method string, params, result any, optio
 //		}
 //	}
 //
-// It runs inside the CLIENT span of the call: [trace.SpanFromContext] of its context is that span, which ends with
-// the error that the middleware returns. A cached result needs no request and has no span.
+// The returned function runs inside the CLIENT span of the call: [trace.SpanFromContext] of its context returns that
+// span, which ends with the error that the middleware returns. A cached result needs no request and has no span.
 //
-// It must pass the options on, because some belong to the client, and may append others, which take precedence.
+// The function must pass the options on, because some belong to the client. It may append other options, which take
+// precedence.
 type Middleware func(next CallFunc) CallFunc
 
-// interpose wraps calls in the middleware of the options.
+// interpose wraps the client's calls in the middleware of the options.
 func (c *Client) interpose() error {
 	if len(c.cfg.Middleware) == 0 {
 		return nil
@@ -46,8 +47,8 @@ func (c *Client) interpose() error {
 	return nil
 }
 
-// intercept makes a call through the middleware, which gets a single option that combines all. So the options need
-// not be on the heap, especially if there is no middleware.
+// intercept makes a call through the middleware. The middleware gets a single option that combines all options. So the
+// options need not be on the heap, especially if there is no middleware.
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
 	return c.operate(ctx, method, params, options, func(ctx context.Context, options []CallOption) error {
 		all := &asked{logLevel: c.logLevel.level()}

@@ -70,7 +70,7 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 				return refused
 			case "twice":
 				if err := next(ctx, method, params, result, options...); err == nil {
-					return errors.New("want the first to fail")
+					return errors.New("want the first call to fail")
 				}
 			case mcp.MethodListTools:
 				params = &mcp.PageParams{Cursor: new("other")}
@@ -80,7 +80,7 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 	}}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		if err := c.Call(t.Context(), "refused", nil, nil); err != refused {
-			t.Errorf("got %v, want the error of the middleware itself", err)
+			t.Errorf("got %v, want the middleware's own error", err)
 		}
 		done := background(func() error { return c.Call(t.Context(), "twice", nil, nil, mcpclient.WithTimeout(time.Hour)) })
 		v.Refuse(v.Expect("twice"), -32603, "no")
@@ -88,15 +88,15 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 		time.Sleep(time.Minute) // the caller's timeout applies
 		v.Answer(second, `{"resultType":"complete"}`)
 		if err := <-done; err != nil || !strings.Contains(second.Raw, `"by":"us"`) {
-			t.Errorf("got %v for %s, want the second one with an option of the middleware's", err, second.Raw)
+			t.Errorf("got %v for %s, want the second request with the middleware's option", err, second.Raw)
 		}
 		got := listing(t, c)
 		f := v.Expect(mcp.MethodListTools)
 		v.Answer(f, freshList(60_000, plainTool))
 		if <-got; !strings.Contains(f.Raw, `"cursor":"other"`) {
-			t.Errorf("sent %s, want the params of the middleware", f.Raw)
+			t.Errorf("sent %s, want the middleware's params", f.Raw)
 		}
-		kept(t, c) // under the params that were sent
+		kept(t, c) // the result is cached under the params that were sent
 	})
 }
 
@@ -147,7 +147,7 @@ func TestNilMiddlewareIsRefused(t *testing.T) {
 	}
 }
 
-// handlerNotes returns options of a client whose handlers are wrapped by two middlewares.
+// handlerNotes returns options of a client whose handlers are wrapped in two middlewares.
 func handlerNotes(notes *[]string) *mcpclient.Options {
 	o := confirming()
 	for _, name := range []string{"a", "b"} {
@@ -209,7 +209,7 @@ func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
 	})
 }
 
-func TestRestorationBypassesMiddleware(t *testing.T) {
+func TestSessionRestorationBypassesMiddleware(t *testing.T) {
 	var notes []string
 	o := mcpclient.Options{Middleware: []mcpclient.Middleware{noting(&notes, "m")}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, o, func(t *testing.T, r *revision) {
@@ -222,7 +222,7 @@ func TestRestorationBypassesMiddleware(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(notes) > 0 {
-			t.Errorf("noted %q, want nothing: a panic of it would be in a goroutine of the client's", notes)
+			t.Errorf("noted %q, want nothing, because a panic would be in a goroutine of the client", notes)
 		}
 	})
 }

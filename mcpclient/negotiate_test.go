@@ -26,7 +26,7 @@ func TestClientRequestsVersionListedByLegacyServer(t *testing.T) {
 			v.Expect(mcp.MethodInitialize).ID))
 		again := v.Expect(mcp.MethodInitialize)
 		if want := `"protocolVersion":"2025-03-26"`; !strings.Contains(again.Raw, want) {
-			t.Errorf("want the newest that both speak asked for, %s, got %s", want, again.Raw)
+			t.Errorf("want a request for the newest common version, %s, got %s", want, again.Raw)
 		}
 		v.Answer(again, fmt.Sprintf(initialized, mcp.Version20250326))
 		v.Expect(mcp.NotificationInitialized)
@@ -37,14 +37,14 @@ func TestClientRequestsVersionListedByLegacyServer(t *testing.T) {
 	})
 }
 
-// TestPermanentHandshakeFailuresAreNotRetried lists failures that no further attempt can fix.
+// The test lists failures that no further attempt can fix.
 func TestPermanentHandshakeFailuresAreNotRetried(t *testing.T) {
 	for name, tc := range map[string]struct {
 		versions []mcp.Version
-		answer   string // to the probe
+		answer   string // answer to the probe
 	}{
-		"the server speaks a version of the future": {nil, `"result":{"supportedVersions":["2999-01-01"],"capabilities":{}}`},
-		"and says so in an error": {nil,
+		"the server supports only a future version": {nil, `"result":{"supportedVersions":["2999-01-01"],"capabilities":{}}`},
+		"a future version in an error": {nil,
 			`"error":{"code":-32022,"message":"no","data":{"supported":["2999-01-01"]}}`},
 		"the client is pinned to modern versions": {[]mcp.Version{mcp.Version20260728},
 			`"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`},
@@ -70,7 +70,7 @@ func TestPermanentHandshakeFailuresAreNotRetried(t *testing.T) {
 	}
 }
 
-// TestTemporaryHandshakeFailuresAreRetried lists failures that another attempt may fix, with the text of the error.
+// The test lists failures that another attempt may fix, with the text of the error.
 func TestTemporaryHandshakeFailuresAreRetried(t *testing.T) {
 	legacy, modern := []mcp.Version{mcp.Version20251125}, []mcp.Version{mcp.Version20260728}
 	for name, tc := range map[string]struct {
@@ -79,23 +79,23 @@ func TestTemporaryHandshakeFailuresAreRetried(t *testing.T) {
 		reason   connstate.Reason
 		says     string
 	}{
-		"another complaint of a modern server": {nil,
+		"another error of a modern server": {nil,
 			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32021,"message":"sampling is needed"}}`,
 			connstate.ReasonNegotiationFailed, "sampling is needed"},
 		"an internal error of the probe, without a legacy version": {modern,
 			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the server behind me is away"}}`,
 			connstate.ReasonNegotiationFailed, "the server behind me is away"},
-		"a result of initialize of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":7}}`,
+		"a result of initialize with a wrong structure": {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":7}}`,
 			connstate.ReasonNegotiationFailed, "protocolVersion is not a string"},
 		"an error of initialize": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no licence"}}`,
 			connstate.ReasonNegotiationFailed, "no licence"},
-		"an error of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`,
+		"an error with a wrong structure": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`,
 			connstate.ReasonNegotiationFailed, "invalid_error"},
 		"a frame over the limit": {legacy,
 			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`,
 			connstate.ReasonFrameTooLarge, "1000"},
 		"nothing, for too long": {modern, "", connstate.ReasonInitTimeout, "the server was not ready within 10s"},
-		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", conn.InvalidStreak),
+		"endless garbage": {modern, strings.Repeat("garbage\n", conn.InvalidStreak),
 			connstate.ReasonInvalidStreak,
 			"invalid_json"},
 	} {
@@ -145,11 +145,11 @@ func TestStrayMessagesDuringTheHandshakeAreDroppedAndCounted(t *testing.T) {
 		})
 }
 
-// If the client is stopped or times out during a handshake, it ignores the handshake's result.
+// If the client is closed or times out during a handshake, it ignores the result of the handshake.
 func TestLateHandshakeResultIsIgnored(t *testing.T) {
 	for name, interrupt := range map[string]func(t *testing.T, c *mcpclient.Client){
-		"stopped":         func(t *testing.T, c *mcpclient.Client) { _ = c.Close() },
-		"out of patience": func(t *testing.T, c *mcpclient.Client) { waitFor(t, c, connstate.Backoff) },
+		"stopped": func(t *testing.T, c *mcpclient.Client) { _ = c.Close() },
+		"timeout": func(t *testing.T, c *mcpclient.Client) { waitFor(t, c, connstate.Backoff) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c *mcpclient.Client
@@ -165,7 +165,7 @@ func TestLateHandshakeResultIsIgnored(t *testing.T) {
 					c = client
 					v := s.next(t)
 					v.Answer(v.Expect(mcp.MethodDiscover), discovered)
-					synctest.Wait() // the answer has been received but not handled yet
+					synctest.Wait() // the client has received the answer but has not handled it yet
 					interrupt(t, c)
 					before := c.Status()
 					close(hold)
@@ -197,12 +197,12 @@ func TestLateDialResultIsIgnored(t *testing.T) {
 		v := s.next(t) // the connection that the client no longer wants
 		<-v.Context().Done()
 		if got := c.Status(); !errors.Is(got.Err, conn.ErrSlow) || got.State == connstate.Initializing {
-			t.Errorf("want %v still told, got %s, %v", conn.ErrSlow, got.State, got.Err)
+			t.Errorf("want %v, got %s, %v", conn.ErrSlow, got.State, got.Err)
 		}
 		begun := time.Now()
 		if err := c.Close(); err != nil || time.Since(begun) > 125*time.Millisecond {
 			t.Errorf("want Close not to wait for it, got %v after %v", err, time.Since(begun))
 		}
-		time.Sleep(time.Minute) // until the last dial has ended
+		time.Sleep(time.Minute) // wait until the last dial has ended
 	})
 }

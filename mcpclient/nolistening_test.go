@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// TestNoListeningRequestsNoChangeNotifications uses handlers, a watched resource and cached results in both eras.
+// The test uses handlers, a watched resource and cached results, in both eras.
 func TestNoListeningRequestsNoChangeNotifications(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{NoListening: true, Backoff: mcpclient.Backoff{Min: time.Second}, Features: []mcpclient.Feature{
@@ -26,10 +26,10 @@ func TestNoListeningRequestsNoChangeNotifications(t *testing.T) {
 			}
 			fill(t, r.conversation, r.c)
 			if kept := keptOf(t, r.conversation, r.c); kept != "0123456" {
-				t.Errorf("%s is kept, want everything for as long as the server says", kept)
+				t.Errorf("%s is cached, want everything until it is stale", kept)
 			}
 		} else {
-			r.subscribe(motd) // by another method
+			r.subscribe(motd) // a legacy revision has another method for this
 		}
 		remove := r.c.Handle(mcpclient.HandlePromptListChanged(func(context.Context) {}))
 		defer remove()
@@ -41,7 +41,7 @@ func TestNoListeningRequestsNoChangeNotifications(t *testing.T) {
 			j.wants(t, "tools", "updated "+motd)
 			return
 		}
-		j.wants(t, "tools") // the server may have another version now
+		j.wants(t, "tools") // the server may be another version now
 		r.silent()
 	})
 }

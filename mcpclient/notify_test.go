@@ -34,22 +34,23 @@ func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
 	})
 }
 
-// TestFailedNotifySendsNothing lists every way in which a notification is not sent. The server never gets a part of it.
+// The test lists every way in which a notification is not sent. The server never gets a part of it.
 func TestFailedNotifySendsNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
-		left   bool // the caller has
+		left   bool // the caller's context has ended
 		params any
 		send   error
 		kind   mcpclient.ErrorKind
 		typ    string
 		is     error
 	}{
-		"params that are no object":  {false, 7, nil, mcpclient.KindInvalid, "_OTHER", nil},
-		"params that cannot be JSON": {false, map[string]float64{"x": math.NaN()}, nil, mcpclient.KindInvalid, "_OTHER", nil},
+		"params that are not an object": {false, 7, nil, mcpclient.KindInvalid, "_OTHER", nil},
+		"params that cannot be JSON": {false, map[string]float64{"x": math.NaN()}, nil, mcpclient.KindInvalid, "_OTHER",
+			nil},
 		"a busy transport": {false, nil, transport.ErrBusy, mcpclient.KindTransport, "transport_busy",
 			mcpclient.ErrBackpressure},
 		"a context that ended": {true, nil, context.Canceled, mcpclient.KindCancelled, "cancelled", errLunch},
-		"a connection that has broken": {false, nil, transport.ErrClosed, mcpclient.KindTransport, "connection_lost",
+		"a broken connection": {false, nil, transport.ErrClosed, mcpclient.KindTransport, "connection_lost",
 			mcpclient.ErrConnectionLost},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,14 +130,14 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 			v := s.next(t).modern()
 			await(t, c)
 			v.Send(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
-			synctest.Wait() // the handler runs
+			synctest.Wait() // the handler is running
 			// one waits, one is dropped
 			v.Send(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
 			synctest.Wait()
 			close(release)
 			synctest.Wait()
 			if n := rec.Value("mcp_client.notification.messages", "mcp_client.direction", "received"); n != 3 {
-				t.Errorf("want the notifications counted that were received and not lost, 3, got %d", n)
+				t.Errorf("want 3 received notifications counted, got %d", n)
 			}
 			if n := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", "queue_full"); n != 1 {
 				t.Errorf("want one lost, got %d", n)
@@ -195,7 +196,7 @@ func TestQueuedUpdatesOfOneResourceAreCoalesced(t *testing.T) {
 			v := s.next(t).modern()
 			await(t, c)
 			v.Send(`{"jsonrpc":"2.0","method":"first"}`)
-			<-heard // now its handler runs
+			<-heard // the handler is running now
 			meta := opened(c)
 			for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri,

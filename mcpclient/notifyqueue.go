@@ -6,24 +6,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// notifyQueue holds the notifications that wait for their handlers, in order of arrival: at most limit
-// notifications, and at most bytes bytes of frames, unless a single one is larger. It is pure; the dispatcher
-// guards it.
+// notifyQueue holds the notifications that wait for their handlers, in order of arrival. It holds at most limit
+// notifications, and at most bytes bytes of frames, but always accepts a single notification. It has no lock of its
+// own; the dispatcher guards it.
 //
-// When it is full, it makes room in this order: a list-changed or updated notification that repeats a queued one
-// is coalesced with it; the oldest progress and log messages are dropped, only as many as necessary; if that is
-// not enough, the new notification is dropped and the old ones stay.
+// A full queue makes room for a new notification in this order:
+//
+//   - If the new notification is a list-changed or updated notification that repeats a queued one, it is coalesced with
+//     that one.
+//   - The oldest progress and log messages are dropped, as many as necessary.
+//   - If that does not make enough room, the new notification is dropped and the queued ones stay.
 type notifyQueue struct {
 	limit   int
-	bytes   int             // bound for size; 0 for none
-	waiting []*Notification // in order
+	bytes   int             // limit of size, in bytes; 0 for no limit
+	waiting []*Notification // in order of arrival
 	size    int             // bytes of all waiting notifications
 }
 
-// pushed is the result of push.
+// pushed is the outcome of push.
 type pushed struct {
-	coalesced bool            // the new notification repeats a waiting one
-	dropped   []*Notification // dropped notifications, the new one or older ones
+	coalesced bool            // the new notification repeats a queued one
+	dropped   []*Notification // dropped notifications: either the new one or older ones
 }
 
 func (q *notifyQueue) push(n *Notification) (p pushed) {
@@ -42,12 +45,13 @@ func (q *notifyQueue) push(n *Notification) (p pushed) {
 	return p
 }
 
-// fits reports whether n fits into a queue that already has others notifications, of size bytes.
+// fits reports whether n fits into a queue that already holds others notifications with size bytes.
 func (q *notifyQueue) fits(others, size int, n *Notification) bool {
 	return others < q.limit && (others == 0 || q.bytes == 0 || size+n.held() <= q.bytes)
 }
 
-// enough returns the oldest expendable notifications, just enough to make room for n; nil if there are too few.
+// enough returns the oldest expendable notifications, just enough to make room for n. It returns nil if there are too
+// few.
 func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 	size := q.size
 	for _, w := range q.waiting {
@@ -62,7 +66,7 @@ func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 	return nil
 }
 
-// drop removes some notifications, given in order.
+// drop removes the notifications in some, which must be in queue order.
 func (q *notifyQueue) drop(some []*Notification) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *Notification) bool {
 		if len(some) == 0 || w != some[0] {
@@ -93,9 +97,9 @@ func (q *notifyQueue) append(n *Notification) {
 // held is the approximate memory of n: its frame and a copy of its URI.
 func (n *Notification) held() int { return n.size + len(n.uri) }
 
-// repeats reports whether n after w is redundant. It copies nothing, because a queue may hold many long URIs.
+// repeats reports whether n is redundant after w. It copies nothing, because a queue may hold many long URIs.
 func (n *Notification) repeats(w *Notification) bool {
-	if n.Method != w.Method || n.missed || w.missed { // not all handlers are called for missed changes
+	if n.Method != w.Method || n.missed || w.missed { // some handlers are not called for missed changes
 		return false
 	}
 	switch n.Method {
@@ -107,7 +111,7 @@ func (n *Notification) repeats(w *Notification) bool {
 	return false
 }
 
-// expendable reports whether n may be dropped to make room: the next notification of its kind replaces it.
+// expendable reports whether n may be dropped to make room: a later notification of the same kind replaces it.
 func (n *Notification) expendable() bool {
 	return n.Method == mcp.NotificationProgress || n.Method == mcp.NotificationMessage
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// short names notifications in tests: P progress, L log message, T, R and S list changed of tools, resources and
-// prompts, Ux updated x, and anything else a method of its own. The text after a colon distinguishes notifications of
-// one kind.
+// short makes a notification from a short name: P progress, L log message, T, R and S list changed of tools, resources
+// and prompts, Ux an update of x, and anything else a method of its own. The text after a colon distinguishes
+// notifications of the same kind.
 func short(word string) *Notification {
 	kind, _, _ := strings.Cut(word, ":")
 	n := &Notification{Params: []byte(word)}
@@ -38,7 +38,7 @@ func short(word string) *Notification {
 	return n
 }
 
-// drain empties a queue and returns the words of its notifications.
+// drain empties a queue and returns the short names of its notifications.
 func drain(q *notifyQueue) (words []string) {
 	for n, ok := q.pop(); ok; n, ok = q.pop() {
 		words = append(words, string(n.Params))
@@ -46,7 +46,7 @@ func drain(q *notifyQueue) (words []string) {
 	return words
 }
 
-// words returns the words of some notifications.
+// words returns the short names of notifications.
 func words(some []*Notification) string {
 	var all []string
 	for _, n := range some {
@@ -55,14 +55,14 @@ func words(some []*Notification) string {
 	return strings.Join(all, " ")
 }
 
-// sized is like short, for a frame of this many bytes.
+// sized is like short, for a frame of this number of bytes.
 func sized(word string, bytes int) *Notification {
 	n := short(word)
 	n.size = bytes
 	return n
 }
 
-func TestQueueAtByteLimitDropsMissableNotifications(t *testing.T) {
+func TestQueueAtByteLimitDropsExpendableNotifications(t *testing.T) {
 	for _, tc := range []struct {
 		name, waiting string // a digit after the colon is the size
 		comes         string
@@ -96,13 +96,13 @@ func TestQueueAtByteLimitDropsMissableNotifications(t *testing.T) {
 				t.Errorf("want lost %q, coalesced %v, got %q, %v", tc.lost, tc.coalesced, lost, p.coalesced)
 			}
 			if got := strings.Join(drain(&q), " "); got != tc.left || q.size != 0 {
-				t.Errorf("want %q left, and nothing counted behind it, got %q, %d bytes", tc.left, got, q.size)
+				t.Errorf("want %q left and 0 bytes after that, got %q, %d bytes", tc.left, got, q.size)
 			}
 		})
 	}
 }
 
-func TestFullQueueDropsMissableNotifications(t *testing.T) {
+func TestFullQueueDropsExpendableNotifications(t *testing.T) {
 	for _, tc := range []struct {
 		name, waiting, comes, left, lost string
 		coalesced                        bool
@@ -154,18 +154,17 @@ func TestMissedUpdateDoesNotReplaceAReceivedOne(t *testing.T) {
 	q := notifyQueue{limit: 1}
 	q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x", missed: true})
 	if done := q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x"}); done.coalesced {
-		t.Error("want an update that raw handlers hear not coalesced with one that they do not")
+		t.Error("a received update was coalesced with a missed one, which raw handlers do not get")
 	}
 }
 
-// TestNotificationQueueMatchesModel compares the queue with a model that follows its description literally, for random
-// sequences.
+// The test compares the queue with a model that follows the queue's description literally, for random sequences.
 func TestNotificationQueueMatchesModel(t *testing.T) {
 	kinds := []string{"P", "L", "T", "R", "S", "Ux", "Uy", "a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
 		q := notifyQueue{limit: rapid.IntRange(1, 8).Draw(t, "limit"), bytes: rapid.IntRange(1, 40).Draw(t, "bytes")}
 		var want []*Notification // the waiting notifications
-		for i, kind := range rapid.SliceOf(rapid.SampledFrom(append(kinds, "pop", "pop", "pop"))).Draw(t, "what comes") {
+		for i, kind := range rapid.SliceOf(rapid.SampledFrom(append(kinds, "pop", "pop", "pop"))).Draw(t, "notifications") {
 			if kind == "pop" {
 				n, ok := q.pop()
 				if ok != (len(want) > 0) || ok && n != want[0] {
@@ -187,7 +186,7 @@ func TestNotificationQueueMatchesModel(t *testing.T) {
 					q.size, q.bytes)
 			}
 			if cap(q.waiting) > 4*q.limit+4 {
-				t.Fatalf("%d: want memory bounded by the limit of %d, got room for %d", i, q.limit, cap(q.waiting))
+				t.Fatalf("%d: want a capacity of at most the limit %d, got %d", i, q.limit, cap(q.waiting))
 			}
 		}
 		if got := strings.Join(drain(&q), " "); got != words(want) {
@@ -195,7 +194,7 @@ func TestNotificationQueueMatchesModel(t *testing.T) {
 		}
 		for _, n := range q.waiting[:cap(q.waiting)] {
 			if n != nil {
-				t.Fatalf("want an empty queue to keep nothing in memory, got %s", n.Params)
+				t.Fatalf("the empty queue still refers to %s", n.Params)
 			}
 		}
 	})
@@ -208,8 +207,8 @@ func held(some []*Notification) (bytes int) {
 	return bytes
 }
 
-// told returns the result of pushing n according to the queue's description: the notifications that wait then, and
-// those that are lost.
+// told returns the result of pushing n according to the queue's description: the notifications that wait after that,
+// and the notifications that are lost.
 func told(q *notifyQueue, waiting []*Notification, n *Notification) (left []*Notification, coalesced bool,
 	lost []*Notification) {
 	room := func(others []*Notification) bool {

@@ -10,9 +10,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// checked returns o, or the defaults. Unless o has a telemetry, it adds one that is checked against the schema when the
-// test ends, so every test of this package also tests the schema. It adds nothing to messages. Benchmarks get none. The
-// client has a TelemetryGroup, so all telemetry is tested with one; other packages test it without.
+// checked returns o, or the defaults. If o has no telemetry, checked adds one that checks everything against the schema
+// when the test ends, so every test of this package also tests the schema. It adds nothing to messages. Benchmarks get
+// no telemetry. The client has a TelemetryGroup, so these tests test all telemetry with a group; other packages test it
+// without one.
 func checked(t testing.TB, o *mcpclient.Options) *mcpclient.Options {
 	t.Helper()
 	var c mcpclient.Options

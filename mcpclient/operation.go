@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// An operation is a user's call. It may take several requests, such as listing the tools before a tool call. Its
-// timeout covers all of them, until the server requests input: a person may take time.
+// An operation is a user's call. It may need several requests, for example to list the tools before a tool call. The
+// timeout of the operation covers all of them until the server requests input, because a person may take time.
 
-// operate runs do as one operation: a call of method with these params, and the steps before the call, such as
-// waiting for a connection, listing the tools, a check, or middleware. The operation's span begins here and ends
-// with the error of do. do must make the call with the context and the options that it gets. A nested operate
-// belongs to the outer operation.
+// operate runs do as one operation. The operation consists of a call of method with these params, and of the steps
+// before that call, such as waiting for a connection, listing the tools, a check, or middleware. The operation's span
+// begins here and ends with the error of do. do must make the call with the context and the options that it gets. An
+// operate inside do belongs to the outer operation.
 func (c *Client) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) error) error {
 	o := c.newCall(method, params)
@@ -40,7 +40,7 @@ func (c *Client) operate(ctx context.Context, method string, params any, options
 	}()
 	err := do(inside, append(options[:len(options):len(options)], func(a *asked) { a.whole = o }))
 	returned = true
-	if !o.Recall() { // a middleware has left a call behind, which keeps it
+	if !o.Recall() { // a middleware has left a call running, which still uses o
 		return err
 	}
 	o.Close(ctx, endedBy(err))
@@ -48,13 +48,13 @@ func (c *Client) operate(ctx context.Context, method string, params any, options
 	return err
 }
 
-// lend lends the operation of o to cl. It reports false if another call has it or cl is a different call: middleware
-// may make several calls at once, or calls of other methods.
+// lend lends the operation of o to cl. It returns false if another call already has the operation, or if cl is a
+// different call: middleware may make several calls at once, or calls of other methods.
 func (o *call) lend(cl *call) bool {
 	return o.Method == cl.Method && mcp.TargetOf(o.params) == mcp.TargetOf(cl.params) && o.Lend(&cl.Request)
 }
 
-// enter begins the operation of the call, or joins the operation that the call is a part of. It returns the context for
+// enter begins the operation of the call, or joins the operation that the call belongs to. It returns the context for
 // code that runs before the request.
 func (cl *call) enter(ctx context.Context) context.Context {
 	switch whole := cl.asked.whole; {
@@ -69,24 +69,24 @@ func (cl *call) enter(ctx context.Context) context.Context {
 	return ctx
 }
 
-// leave ends the operation of the call, or gives it back.
+// leave ends the operation of the call, or returns a borrowed operation to its owner.
 func (cl *call) leave(ctx context.Context, failed *instrument.Result) {
 	if whole := cl.asked.whole; whole == nil || !cl.Return(&whole.Request) {
 		cl.Close(ctx, failed)
 	}
 }
 
-// ifSent marks an operation that may need no request of its method, for example because the result is in the cache. It
-// has a span only if a request is sent or the operation fails.
+// ifSent marks an operation that may need no request, for example because the result is in the cache. The operation has
+// a span only if it sends a request or fails.
 func ifSent(a *asked) { a.ifSent = true }
 
-// failed records an operation that failed with err before a request was made, and returns err.
+// failed records an operation that failed with err before a request was sent, and returns err.
 func (c *Client) failed(ctx context.Context, method string, params any, options []CallOption, err error) error {
 	return c.operate(ctx, method, params, options, func(context.Context, []CallOption) error { return err })
 }
 
-// endedBy describes to the telemetry the error that a caller gets. It returns nil if the last request has ended with
-// that error.
+// endedBy returns the result, for the telemetry, of an operation that returns err to its caller. It returns nil if the
+// last request has already recorded this outcome.
 func endedBy(err error) *instrument.Result {
 	if _, asked := errors.AsType[*InputRequiredError](err); asked || err == nil {
 		return nil
@@ -100,10 +100,10 @@ func endedBy(err error) *instrument.Result {
 	return &instrument.Result{Err: err}
 }
 
-// until sets the deadline of the first request of a call, and of the steps before it.
+// until sets the deadline for the first request of a call and for the steps before it.
 func until(by time.Time) CallOption { return func(a *asked) { a.By = by } }
 
-// timed adds the deadline of an operation with these options.
+// timed adds the deadline of the operation to the options. begun is the start of the operation.
 func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 	a := cfg.asked(options)
 	by := cfg.endOf(a, begun)
@@ -113,7 +113,7 @@ func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 	return append(options[:len(options):len(options)], until(by))
 }
 
-// endOf returns the deadline of an operation, zero for none. A part of another operation has that operation's deadline.
+// endOf returns the deadline of an operation, or zero for none. A nested operation has the deadline of the outer one.
 func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
 	if timeout := cmp.Or(a.Timeout, cfg.RequestTimeout); a.By.IsZero() && timeout > 0 {
 		return begun.Add(timeout)
@@ -121,7 +121,7 @@ func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
 	return a.By
 }
 
-// within bounds a step of an operation, other than a request, by the deadline.
+// within applies the deadline of an operation to a step other than a request.
 func (cfg *config) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
 	a := cfg.asked(options)
 	if by := cfg.endOf(a, time.Now()); !by.IsZero() {
@@ -130,7 +130,8 @@ func (cfg *config) within(ctx context.Context, options []CallOption) (context.Co
 	return context.WithCancel(ctx)
 }
 
-// toList returns the options for listing as a part of an operation with these options: the same deadline and waits.
+// toList returns the options for a listing that is part of an operation with these options. The listing has the same
+// deadline, and waits in the same cases.
 func (cfg *config) toList(options []CallOption) []CallOption {
 	a := cfg.asked(options)
 	ask := []CallOption{WithTimeout(a.Timeout), until(a.By)}

@@ -15,186 +15,189 @@ import (
 // DefaultFrameLimit is the default of [Limits.Frame]: 16 MiB.
 const DefaultFrameLimit = 16 << 20
 
-// Options configure a client. A nil *Options, and the zero value of every field, select the defaults stated here.
+// Options configures a client. A nil *Options, and the zero value of every field, select the defaults stated here.
 type Options struct {
-	// Name identifies the server in telemetry (mcp_client.name). The default is the transport's name, such as the
-	// base name of the command. Use few names, because the name is an attribute of every metric; for many servers
-	// see TelemetryGroup.
+	// Name identifies the server in telemetry (mcp_client.name). The default is the transport's name, such as the base
+	// name of the command. Use only a few different names, because the name is an attribute of every metric. For many
+	// servers, see TelemetryGroup.
 	Name string
 
-	// InstanceID distinguishes clients with the same name, in this process and elsewhere. It is
-	// mcp_client.instance.id, an attribute of spans and log records; metrics do not have it, so that clients do
-	// not add series. Empty means 16 random hexadecimal digits, which [Client.Inspect] returns. If you set it, for
-	// example to the name of a pod, it must be unique among the clients with one name.
+	// InstanceID distinguishes clients with the same name, in this process and in others. It is the attribute
+	// mcp_client.instance.id of spans and log records. Metrics do not have it, so that clients do not add series. Empty
+	// means 16 random hexadecimal digits, which [Client.Inspect] returns. If you set it, for example to the name of a pod,
+	// it must be unique among the clients with the same name.
 	InstanceID string
 
-	// TelemetryGroup names a group of similar servers, if there are many: a tenant, a kind, a cluster. It is
-	// mcp_client.group on all telemetry of the client, empty by default. Each metric has room for about 2,000 sets
-	// of attributes. If a process has more names of clients than that, metrics record the later names as _OTHER,
-	// and distinguish them by the first 32 groups. It is unrelated to the type [Group], whose members may have one
-	// or several groups.
+	// TelemetryGroup names a group of similar servers, if there are many: a tenant, a kind, a cluster. It is the attribute
+	// mcp_client.group on all telemetry of the client. The default is empty. Each metric has room for about 2,000 sets of
+	// attributes. If a process has more client names than that, metrics record the later names as _OTHER, and distinguish
+	// them by group, for the first 32 groups. TelemetryGroup is unrelated to the type [Group]: the members of a Group may
+	// have one or several telemetry groups.
 	TelemetryGroup string
 
 	// ClientInfo is the identity of the client. The default is the main module's path and version.
 	ClientInfo mcp.Implementation
 
-	// Versions pins the protocol revisions that the client may use. The default is [mcp.SupportedVersions].
-	// Without a legacy version the client never sends initialize, without a modern version it never probes.
+	// Versions pins the protocol revisions that the client may use. The default is [mcp.SupportedVersions]. Without a
+	// legacy version, the client never sends initialize. Without a modern version, it never probes.
 	Versions []mcp.Version
 
-	// Features are the handlers that the client has from the first frame on, with the capabilities that they
-	// declare.
+	// Features are the client's handlers, which work from the first frame on, and the capabilities that they declare.
 	Features []Feature
 
-	// Capabilities are declared in addition to those of Features: experimental capabilities and extensions.
+	// Capabilities are declared in addition to the capabilities of Features: experimental capabilities and extensions.
 	Capabilities mcp.ClientCapabilities
 
-	// RequestTimeout bounds each call, including the wait for readiness and retries. Zero means 30 s, negative
-	// means no limit. [WithTimeout] overrides it for a call.
+	// RequestTimeout bounds each call, including the wait for readiness and retries. Zero means 30 s, and a negative value
+	// means no limit. [WithTimeout] overrides it for one call.
 	RequestTimeout time.Duration
 
-	// Timeouts bound connecting and closing.
+	// Timeouts bounds the time to connect and to close.
 	Timeouts Timeouts
 
-	// Backoff sets the delays between attempts to connect, and their number.
+	// Backoff sets the delays between attempts to connect, and the number of attempts.
 	Backoff Backoff
 
-	// Limits bound the memory of the client, and the rounds of a call.
+	// Limits bounds the memory of the client, and the input rounds of a call.
 	Limits Limits
 
-	// CallOptions apply to every call of this client, before the options of the call itself, which prevail.
+	// CallOptions apply to every call of this client. The options of the call itself are applied later and take
+	// precedence.
 	CallOptions []CallOption
 
-	// KeepAlive, if not zero, is the silence after which the client pings the server. If the server stays silent
-	// for as long again, it counts as lost: calls fail with [ErrConnectionLost], and the client reconnects. So a
-	// hanging server is detected within three times KeepAlive, without a call. Only messages of the server count:
-	// if a server answers nothing while it works on a call, KeepAlive must exceed its longest call. Modern
-	// revisions have no ping; there the client sends server/discover. In a modern session over HTTP every request
-	// has its own stream, and KeepAlive has no effect. Zero means no pings.
-	// (specification 2025-11-25, basic/utilities/ping)
+	// KeepAlive, if not zero, is the silence after which the client pings the server. If the server stays silent for the
+	// same time again, the client considers it lost: calls fail with [ErrConnectionLost], and the client reconnects. So
+	// the client detects a hanging server within three times KeepAlive, even without a call. Only messages of the server
+	// end the silence: if a server answers nothing while it works on a call, KeepAlive must exceed the server's longest
+	// call. Modern revisions have no ping; there the client sends server/discover. In a modern session over HTTP, every
+	// request has its own stream, and KeepAlive has no effect. Zero means no pings. (specification 2025-11-25,
+	// basic/utilities/ping)
 	KeepAlive time.Duration
 
-	// NoListening, if true, prevents subscriptions/listen. Set it for a server of 2026-07-28 that stops answering
-	// after that request, as stdio servers built on mcp-go 1.0.0 do; "mcpotel doctor" detects them. The client
-	// then gets no notifications of changes, and calls their handlers only when a new session begins; cached
-	// results stay fresh for all of their ttlMs; and SubscribeResource fails. Servers of older revisions send
-	// changes of lists unasked and have resources/subscribe, so the option does not affect them.
+	// NoListening prevents subscriptions/listen. Set it for a server of 2026-07-28 that stops answering after that
+	// request, such as a stdio server built on mcp-go 1.0.0; "mcpotel doctor" detects such servers. The client then gets
+	// no notifications of changes, and calls their handlers only when a new session begins. Cached results stay fresh for
+	// all of their ttlMs, and SubscribeResource fails. Servers of older revisions send list changes without a request and
+	// have resources/subscribe, so the option does not affect them.
 	NoListening bool
 
-	// CacheSize bounds the cached results, in bytes; the least recently used result is evicted. A result larger
-	// than a quarter of it is not cached. Zero means 4 MiB, negative means no cache.
+	// CacheSize bounds the memory of cached results, in bytes. When the cache is full, the least recently used result is
+	// evicted. A result larger than a quarter of CacheSize is not cached. Zero means 4 MiB, and a negative value means no
+	// cache.
 	//
-	// The client caches results that a server of 2026-07-28 declares fresh for a time (ttlMs): until the time is
-	// over, the server reports a change, or the client negotiates again. Each caller gets a list of its own, but
-	// all callers share its items, such as each [mcp.Tool]: do not modify them.
-	// The cache belongs to this client, which is one authorization context, so cacheScope makes no difference.
-	// Only lists and resources/read are cached, and not the results of [Client.Call].
+	// The client caches results that a server of 2026-07-28 declares fresh for a time (ttlMs). A result stays cached until
+	// this time is over, the server reports a change, or the client negotiates again. Each caller gets a slice of its own,
+	// but all callers share the items, such as each [mcp.Tool], and must not modify them. The cache belongs to this client,
+	// which is one authorization context, so cacheScope makes no difference. The cache holds only lists and the results of
+	// resources/read, and no results of [Client.Call].
 	//
 	// The cache does not subscribe to changes: a fresh result may be older than a change that the client has not
-	// subscribed to. A client with handlers for changes is notified of them, and so is its cache.
-	// (specification 2026-07-28, server/utilities/caching)
+	// subscribed to. If a client has handlers for changes, the notifications update its cache too. (specification
+	// 2026-07-28, server/utilities/caching)
 	CacheSize int
 
-	// Middleware wraps all calls of the user and the functions built on them: tools, lists, resources. The first
-	// middleware is the outermost: it sees a call first and its outcome last. A call passes through it once, even if the
-	// call takes several requests (retries, rounds of input) or is answered by the cache; but a tool call that is repeated
-	// because of stale HTTP headers passes again. Notifications, the handshake, subscriptions/listen and the restoration
-	// of a session do not pass it. A panic reaches the caller, and so does the end of the goroutine.
+	// Middleware wraps all calls of the user and the functions that are built on them: tools, lists, resources. The first
+	// middleware is the outermost: it sees a call first and the outcome of the call last. A call passes through the
+	// middleware once, even if the call needs several requests (retries, rounds of input) or the cache answers it. But a
+	// tool call that is repeated because of stale HTTP headers passes through it again. Notifications, the handshake,
+	// subscriptions/listen and the restoration of a session do not pass through it. If middleware panics or ends its
+	// goroutine, that reaches the caller.
 	//
-	// Middleware runs inside the CLIENT span of the call, trace.SpanFromContext(ctx): it may set attributes and
-	// add events, and start spans below it. The span ends with the error that the middleware returns; a call that
-	// middleware denies, by not calling next, is a failed call. Each further request of the call has its own span,
-	// which starts after the previous one has ended.
+	// Middleware runs inside the CLIENT span of the call, trace.SpanFromContext(ctx). It may set attributes and add events
+	// on that span, and start child spans. The span ends with the error that the middleware returns. If middleware denies
+	// a call by not calling next, the call counts as failed. Each further request of the call has its own span, which
+	// starts after the previous one has ended.
 	Middleware []Middleware
 
-	// HandlerMiddleware wraps the handlers of the server's requests, including ping: requests of a legacy server,
-	// and requests for input in answers of a modern server. The first one is the outermost. A panic counts as a
-	// panic of the handler.
+	// HandlerMiddleware wraps the handlers of the server's requests, including ping: requests of a legacy server, and
+	// requests for input in answers of a modern server. The first function is the outermost. If it panics, that counts as
+	// a panic of the handler.
 	HandlerMiddleware []func(next RequestHandler) RequestHandler
 
-	// OnTransition, if not nil, is called for every transition, in order and sequentially, without delaying calls.
-	// While it runs, up to 256 transitions wait; above that the oldest are dropped, and a log record reports their
-	// number. A panic in it, or the end of its goroutine, does not affect later calls of it.
+	// OnTransition, if not nil, is called for every transition, one at a time and in order, without delaying calls. While
+	// it runs, up to 256 transitions wait. Beyond that, the oldest are dropped, and a log record reports their number. If
+	// OnTransition panics or ends its goroutine, later transitions are not affected.
 	OnTransition func(connstate.Transition)
 
 	// Telemetry receives spans, metrics and log records. Nil means [telemetry.New] without options: the global
-	// OpenTelemetry providers and no log. [telemetry.Off] disables telemetry.
+	// OpenTelemetry providers, and no log. [telemetry.Off] disables telemetry.
 	Telemetry *telemetry.Telemetry
 }
 
-// Timeouts bound connecting and closing. The zero value of every field is its default.
+// Timeouts bounds the time to connect and to close. The zero value of every field selects its default.
 type Timeouts struct {
-	// Init bounds, in each attempt to connect, the opening of the transport, and then the negotiation. Zero means
-	// 10 s. The probe for a modern server gets a quarter of it.
+	// Init bounds each attempt to connect: first the opening of the transport, and then separately the negotiation. Zero
+	// means 10 s. The probe for a modern server gets a quarter of it.
 	Init time.Duration
 
-	// Start replaces Init, if it is longer, in the first attempt to connect until the server process has written
-	// to its standard output: the server is starting, or being installed. After its first line, and in every later
+	// Start replaces Init, if Start is longer, in the first attempt to connect until the server process has written to its
+	// standard output, because the server may be starting or being installed. After its first line, and in every later
 	// attempt, Init applies. Zero means 60 s.
 	Start time.Duration
 
-	// Auth replaces Init while a message of the handshake waits for an authorization, which may involve a person.
-	// Afterwards Init applies again. Zero means 5 min. Calls keep their own timeouts.
+	// Auth replaces Init while a message of the handshake waits for an authorization, which may involve a person. After
+	// that, Init applies again. Zero means 5 min. Calls keep their own timeouts.
 	Auth time.Duration
 
-	// Close bounds the closing of a connection: for stdio, from closing the server's input to SIGKILL. Zero means
-	// 100 ms. [Client.Close] takes little longer.
+	// Close bounds the closing of a connection. For stdio, it is the time from closing the server's input to SIGKILL. Zero
+	// means 100 ms. [Client.Close] takes only slightly longer.
 	Close time.Duration
 }
 
-// Backoff sets the delays between attempts to connect, and their number. The zero value of every field is its
-// default.
+// Backoff sets the delays between attempts to connect, and the number of attempts. The zero value of every field
+// selects its default.
 type Backoff struct {
-	// Min and Max are the first and the longest delay between attempts. Each delay varies by ±50 %, so that the
-	// clients of a restarted server do not reconnect at once. The delay doubles until a session has answered a call
-	// or has lasted for Max, so a server that dies after each handshake is not restarted continuously. Zero means
-	// 1 s and 30 s. If a busy server states a delay, the client waits that long plus up to half of it or of Max, at
-	// most 10 min.
+	// Min and Max are the shortest and the longest delay between attempts. Zero means 1 s for Min and 30 s for Max. Each
+	// delay varies by ±50 %, so that the clients of a restarted server do not all reconnect at the same time. The delay
+	// doubles until a session has answered a call or has lasted for Max, so a server that dies after each handshake is not
+	// restarted continuously. If a busy server states a delay, the client waits that long, plus a random part of up to
+	// half of it or of Max, at most 10 min.
 	Min, Max time.Duration
 
-	// Attempts is the number of attempts to connect after which a client that was never ready gives up for good.
-	// Zero means three for [Connect] and no limit for [New]; negative means no limit.
+	// Attempts is the number of attempts to connect after which a client that was never ready gives up for good. Zero
+	// means three for [Connect] and no limit for [New]. A negative value means no limit.
 	Attempts int
 }
 
-// Limits bound the memory of a client, and the rounds of a call. The zero value of every field is its default.
+// Limits bounds the memory of a client, and the input rounds of a call. The zero value of every field selects its
+// default.
 type Limits struct {
-	// Frame is the maximum size of a received frame in bytes. Zero means [DefaultFrameLimit].
+	// Frame is the maximum size of a received frame, in bytes. Zero means [DefaultFrameLimit].
 	//
-	// The values decoded from a frame take at most 128 MiB of memory, or eight times the frame if that is more;
+	// The values decoded from one frame may take at most 128 MiB of memory, or eight times the frame if that is more;
 	// otherwise the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
 	Frame int
 
-	// SkipOversize, if true, skips a frame above the limit and fails only its call. Otherwise such a frame ends
-	// the connection, and the client reconnects.
+	// SkipOversize makes the client skip a frame above the limit and fail only its call. Without it, such a frame ends the
+	// connection, and the client reconnects.
 	SkipOversize bool
 
-	// SendQueue is the maximum of bytes that wait for the server to read them, over transports with one shared
-	// stream; an empty queue accepts a larger message. When it is full, the transport is busy: see
-	// [ErrBackpressure] and [WaitForRoom]. Zero means Frame, and at least 256 KiB. Over HTTP,
-	// [transport.HTTP.MaxInFlight] is the bound instead.
+	// SendQueue is the maximum number of bytes that wait for the server to read them, over transports with one shared
+	// stream. An empty queue accepts a larger message. When the queue is full, the transport is busy: see
+	// [ErrBackpressure] and [WaitForRoom]. Zero means the value of Frame, and at least 256 KiB. Over HTTP,
+	// [transport.HTTP.MaxInFlight] is the limit instead.
 	SendQueue int
 
-	// Notifications is the maximum of notifications that wait for their handlers. Zero means 1,024. When it is
-	// full, list-changed and updated notifications are coalesced and the oldest progress and log messages are
-	// dropped and counted.
+	// Notifications is the maximum number of notifications that wait for their handlers. Zero means 1,024. When the queue
+	// is full, list-changed and updated notifications are coalesced, and the oldest progress and log messages are dropped.
+	// The client counts both.
 	Notifications int
 
-	// NotificationBytes bounds the frames of waiting notifications, in bytes. Zero means 16 MiB, or Frame if that
-	// is more. When it is full, the same happens as with Notifications. A single notification may be larger.
+	// NotificationBytes bounds the frames of waiting notifications, in bytes. Zero means 16 MiB, or Frame if Frame is
+	// larger. A full queue makes room as described for Notifications. A single notification may be larger.
 	NotificationBytes int
 
-	// InputRounds bounds how often one call is sent if a modern server repeatedly answers it with a request for
+	// InputRounds bounds how often the client sends one call if a modern server repeatedly answers it with a request for
 	// input. Zero means 10.
 	InputRounds int
 }
 
-// config is a valid Options with all defaults filled in.
+// config is a valid Options value with all defaults filled in.
 type config struct {
 	Options
 	core conn.Settings // the part that the core needs
 
-	// Loop detection; nil for none. It is here, and not in each Client, because few clients have it.
+	// Loop detection; nil for none. It is in config and not in Client, to save memory: few clients have it.
 	loops *loopWatch
 }
 
@@ -248,12 +251,12 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 	return c, c.sortVersions()
 }
 
-// sortVersions validates the pinned versions and divides them by era.
+// sortVersions validates the pinned versions and divides them into eras.
 func (c *config) sortVersions() error {
 	allowed := mcp.SupportedVersions()
 	for _, v := range c.Versions {
 		if !slices.Contains(allowed, v) {
-			return fmt.Errorf("options: Versions: unknown protocol version %q, want some of %q", v, allowed)
+			return fmt.Errorf("options: Versions: unknown protocol version %q; the supported versions are %q", v, allowed)
 		}
 	}
 	for _, v := range allowed {

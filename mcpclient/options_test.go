@@ -36,7 +36,7 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if _, err := mcpclient.New(nil, nil); err == nil || !strings.Contains(err.Error(), "no transport") {
+	if _, err := mcpclient.New(nil, nil); err == nil || !strings.Contains(err.Error(), "the transport is nil") {
 		t.Errorf("want an error about the missing transport, got %v", err)
 	}
 }

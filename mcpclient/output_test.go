@@ -22,8 +22,8 @@ func TestUnusableOutputSchemaIsLoggedOrRejected(t *testing.T) {
 		schema, wantErr string
 		logged          int
 	}{
-		"a pattern of JavaScript": {`{"type":"object","properties":{"code":{"type":"string","pattern":"^(?!x)"}}}`, "", 1},
-		"no schema at all":        {`{"type":"object","properties":7}`, "output of tool tool", 0},
+		"a JavaScript pattern": {`{"type":"object","properties":{"code":{"type":"string","pattern":"^(?!x)"}}}`, "", 1},
+		"an invalid schema":    {`{"type":"object","properties":7}`, "output of tool tool", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
@@ -49,7 +49,7 @@ func TestUnusableOutputSchemaIsLoggedOrRejected(t *testing.T) {
 					t.Errorf("want an error of kind protocol with %q, got %v", tc.wantErr, err)
 				}
 				if n := len(rec.Logs("mcp_client.tool.output_unchecked")); n != tc.logged {
-					t.Errorf("want %d records of an output that is not checked, got %d", tc.logged, n)
+					t.Errorf("want %d records of unchecked output, got %d", tc.logged, n)
 				}
 			})
 		})
@@ -73,7 +73,7 @@ func TestFailedToolListPreventsTypedCall(t *testing.T) {
 	})
 }
 
-// The list is requested for the call, so it waits like the call.
+// The client requests the list for the call, so the list waits as the call does.
 func TestTypedCallWaitsForReady(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		call := func(options ...mcpclient.CallOption) <-chan error {
@@ -83,7 +83,7 @@ func TestTypedCallWaitsForReady(t *testing.T) {
 			})
 		}
 		if err := <-call(); !errors.Is(err, mcpclient.ErrNotReady) || !mcpclient.SafeToRetry(err) {
-			t.Errorf("want a client that is not ready, got %v", err)
+			t.Errorf("want ErrNotReady, got %v", err)
 		}
 		if err := <-call(mcpclient.WaitForReady(), mcpclient.WithTimeout(time.Second)); !errors.Is(err,
 			mcpclient.ErrTimeout) {
@@ -132,7 +132,7 @@ func TestToolsFetchesPagesOnDemand(t *testing.T) {
 		})
 		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b",`+
 			`"inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
-		v.Answer(v.Expect("next"), `{}`) // without a second page before it
+		v.Answer(v.Expect("next"), `{}`) // the client does not request the second page before this
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

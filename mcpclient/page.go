@@ -15,31 +15,31 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Bounds of one list over all its pages. For more, callers request single pages, for example with
+// Limits of one list over all its pages. For more, callers can request single pages, for example with
 // [Client.ListTools].
 const (
 	maxPages      = 1000
 	maxItems      = 100_000
-	maxListFrames = 4 // bytes of the answers, in frame limits
+	maxListFrames = 4 // limit of the bytes of all answers, as a multiple of the frame limit
 )
 
 // page is one page of a list.
 type page[T any] struct {
 	items []T
-	next  *string // the cursor of the next page, nil for the last
+	next  *string // cursor of the next page; nil for the last page
 }
 
-// pages yields the items of all pages of a list. Every list of the client with several pages uses it. The sequence ends
-// with an error if the server repeats a cursor, so that the list would never end, or if the list exceeds its bounds. If
-// the cursor of a page cannot be followed, pages first yields the items of that page that are new, and then
+// pages yields the items of all pages of a list. Every list of the client that can have several pages uses it. The
+// sequence ends with an error if the list exceeds its limits, or if the server repeats a cursor, so that the list would
+// never end. If the cursor of a page cannot be followed, pages first yields the new items of that page, and then
 // [ErrListCutShort]: some servers answer each cursor with the first page.
 //
-// If the server refuses its own cursor, the list has changed: pages starts again, once, and skips items that it
-// has already yielded, by name. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,
+// If the server refuses its own cursor, the list has changed. Then pages starts again, once, and skips items with names
+// that it has already yielded. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,
 // "Interaction with Pagination")
 //
-// [WithTimeout] bounds the time for the list. Without it each page has the client's timeout, and all pages ten
-// times that. The caller's work between items does not count.
+// [WithTimeout] bounds the time for the list. Without it, each page has the client's timeout, and all pages together
+// have ten times that. The caller's work between items does not count.
 func pages[T any](
 	ctx context.Context, c *Client, method string, name func(T) string, options []CallOption, fetch fetcher[T],
 ) iter.Seq2[T, error] {
@@ -77,8 +77,9 @@ func pages[T any](
 // fetcher requests one page.
 type fetcher[T any] func(ctx context.Context, cursor *string, options []CallOption) (page[T], error)
 
-// fetchNext fetches the next page of w. An error of the whole list counts as an error of the operation that fetched the
-// page; if the page's cursor cannot be followed, both the page and an error are returned.
+// fetchNext fetches the next page of w. If the whole list has failed, for example by its timeout, the error belongs to
+// the operation that fetches this page. If the page's cursor cannot be followed, fetchNext returns both the page and an
+// error.
 func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T]) (p page[T], err error) {
 	options, late := w.allow()
 	params := &mcp.PageParams{Cursor: w.cursor}
@@ -105,20 +106,20 @@ func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T])
 type walk struct {
 	method  string
 	options []CallOption
-	each    time.Duration // timeout of a page, zero or less for no limit
-	all     time.Duration // timeout of all pages, zero or less for no limit
-	room    int64         // bound for bytes
+	each    time.Duration // timeout of one page; zero or less for no limit
+	all     time.Duration // timeout of all pages together; zero or less for no limit
+	room    int64         // limit of bytes
 
-	cursor *string // cursor of the next page, nil for the first
+	cursor *string // cursor of the next page; nil for the first page
 	spent  time.Duration
 	pages  int
 	items  int
-	bytes  atomic.Int64 // bytes of the answers; atomic, because middleware may use other goroutines
+	bytes  atomic.Int64 // bytes of the answers so far; atomic, because middleware may use other goroutines
 
 	seed maphash.Seed
-	seen map[uint64]bool // hashes of the cursors, because a cursor can be as long as a frame
+	seen map[uint64]bool // hashes of the cursors, because a cursor itself can be as long as a frame
 
-	anew    bool            // the list was started again
+	anew    bool            // the list was started again from the first page
 	yielded map[uint64]bool // hashes of the names that were yielded before the restart
 }
 
@@ -132,14 +133,15 @@ func newWalk(c *Client, method string, options []CallOption) *walk {
 	return w
 }
 
-// allow returns the options for the next page, with the remaining time.
+// allow returns the options for the next page, with a timeout that fits into the remaining time. It returns an error if
+// no time is left.
 func (w *walk) allow() ([]CallOption, error) {
 	timeout := w.each
 	if w.all > 0 {
 		left := w.all - w.spent
 		if left <= 0 {
 			return nil, &Error{Kind: KindTimeout, Op: w.method,
-				cause: fmt.Errorf("%w: %d pages took %v", ErrTimeout, w.pages, w.spent)}
+				cause: fmt.Errorf("%w: %d pages of the list took %v", ErrTimeout, w.pages, w.spent)}
 		}
 		timeout = min(timeout, left)
 	}
@@ -147,7 +149,7 @@ func (w *walk) allow() ([]CallOption, error) {
 		func(a *asked) { a.received, a.GoesOn = &w.bytes, a.GoesOn || w.pages > 0 }), nil
 }
 
-// count adds a page, and returns an error if a bound is exceeded.
+// count counts a page and its items. It returns an error if the list exceeds a limit.
 func (w *walk) count(items int) error {
 	w.pages++
 	w.items += items
@@ -155,7 +157,7 @@ func (w *walk) count(items int) error {
 	case w.items > maxItems:
 		return w.exceeds("%d items", maxItems)
 	case w.bytes.Load() > w.room:
-		return w.exceeds("%d bytes, %d frame limits", w.room, maxListFrames)
+		return w.exceeds("%d bytes (%d times the frame limit)", w.room, maxListFrames)
 	}
 	return nil
 }
@@ -164,11 +166,11 @@ func (w *walk) exceeds(format string, limit ...any) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("the list has more than "+format, limit...)}
 }
 
-// endedBefore reports whether the previous page was the last one: some servers end a list with an empty cursor
-// that they do not accept.
+// endedBefore reports whether the previous page was the last one: some servers end a list with an empty cursor and then
+// refuse that cursor.
 func (w *walk) endedBefore(err error) bool { return w.followsEmpty() && isInvalidParams(err) }
 
-// followsEmpty reports whether the requested page follows an empty cursor.
+// followsEmpty reports whether the cursor of the requested page is empty.
 func (w *walk) followsEmpty() bool { return w.cursor != nil && *w.cursor == "" }
 
 func isInvalidParams(err error) bool {
@@ -184,7 +186,7 @@ func (w *walk) check(cursor *string) error {
 	case w.pages == maxPages:
 		return w.cutShort(fmt.Sprintf("the list has more than %d pages", maxPages))
 	case w.seen[maphash.String(w.seed, *cursor)] && !(w.followsEmpty() && *cursor == ""):
-		return w.cutShort(fmt.Sprintf("the server gave the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown)))
+		return w.cutShort(fmt.Sprintf("the server returned the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown)))
 	}
 	return nil
 }
@@ -193,8 +195,8 @@ func (w *walk) cutShort(why string) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("%w: %s", ErrListCutShort, why)}
 }
 
-// follow sets the cursor of the next page, and reports whether there is one. An empty cursor is valid, unless the
-// server answers it with an empty cursor again: then it ignores the cursor, and the page was the first one again.
+// follow sets the cursor of the next page, and reports whether there is one. An empty cursor is valid. But if the
+// server answers an empty cursor with an empty cursor, it ignores the cursor and has sent the first page again.
 func (w *walk) follow(cursor *string) (more bool) {
 	if cursor == nil || w.followsEmpty() && *cursor == "" {
 		return false
@@ -203,11 +205,11 @@ func (w *walk) follow(cursor *string) (more bool) {
 		w.seen = map[uint64]bool{}
 	}
 	w.seen[maphash.String(w.seed, *cursor)] = true
-	w.cursor = new(strings.Clone(*cursor)) // a copy, so that it does not keep the page
+	w.cursor = new(strings.Clone(*cursor)) // a copy, so that the cursor does not keep the page in memory
 	return true
 }
 
-// startAnew returns to the first page, once, if err means that the server does not know its own cursor. The bounds
+// startAnew returns to the first page, once, if err means that the server does not know its own cursor. The limits
 // apply to both attempts together.
 func (w *walk) startAnew(err error) bool {
 	if !isInvalidParams(err) || w.cursor == nil || w.anew {
@@ -217,9 +219,9 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether to yield an item with this name: in a list that was, or may have been, started again, and
-// on a page that cuts the list short, only if it was not yielded before. Items of the last page need not be
-// remembered.
+// isNew reports whether to yield an item with this name. If the list was started again, or may have been, and on a page
+// that cuts the list short, isNew returns true only for a name that was not yielded before. It need not record the
+// names of the last page.
 func (w *walk) isNew(name string, last, cut bool) bool {
 	if w.anew || w.followsEmpty() || cut {
 		return !w.yielded[maphash.String(w.seed, name)]
@@ -233,12 +235,12 @@ func (w *walk) isNew(name string, last, cut bool) bool {
 	return true
 }
 
-// List yields the items of a list that this package does not know, for example of an extension, and requests page after
-// page as needed. fetch requests one page, by [Client.Call] with the method and with the given options, which bound the
-// time for the page. The cursor is nil for the first page; fetch returns the items, and the cursor of the next page,
-// nil for the last. name identifies items if the server refuses its own cursor and the list starts again. An error ends
-// the list; see [Client.Tools] for its bounds.
-// (specification 2026-07-28, server/utilities/pagination)
+// List yields the items of a list that this package does not know, for example a list of an extension, and requests
+// page after page as needed. fetch requests one page with [Client.Call], with the method and the given options, which
+// bound the time for the page. The cursor is nil for the first page. fetch returns the items and the cursor of the next
+// page, which is nil for the last page. name returns a unique name for an item, so that List can skip items if the
+// server refuses its own cursor and the list starts again. An error ends the list. For the limits of a list, see
+// [Client.Tools]. (specification 2026-07-28, server/utilities/pagination)
 func List[T any](
 	ctx context.Context, c *Client, method string, name func(T) string,
 	fetch func(ctx context.Context, cursor *string, options []CallOption) (items []T, next *string, err error),

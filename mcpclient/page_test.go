@@ -17,11 +17,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// listsEverything is the handshake of a server of 2025-11-25 that has lists of all kinds.
+// listsEverything is the handshake of a server of 2025-11-25 that has all kinds of lists.
 const listsEverything = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},` +
 	`"tasks":{"list":{},"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"lister","version":"1"}}`
 
-// listed has, for each list, the member that holds the items, and an item.
+// listed has, for each list, the name of the member that holds the items, and an item.
 var listed = map[string][2]string{
 	mcp.MethodListTools:             {"tools", `{"name":"x","inputSchema":{}}`},
 	mcp.MethodListPrompts:           {"prompts", `{"name":"x"}`},
@@ -31,7 +31,7 @@ var listed = map[string][2]string{
 		`"lastUpdatedAt":"2025-11-25T10:00:00Z","ttl":null}`},
 }
 
-// lister is a server that answers the nth request for a page with page(n), from 1.
+// lister is a server that answers the nth request for a page with page(n), counted from 1.
 func lister(handshake string, page func(n int) string) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		n := 0
@@ -65,14 +65,14 @@ func lister(handshake string, page func(n int) string) transport.Transport {
 	})
 }
 
-// listPage returns a page of any list, with this many placeholders "item", and bytes of padding.
+// listPage returns a page of any list, with this number of placeholders "item", and with bytes of padding.
 func listPage(items, bytes int, cursor string) string {
 	all := "[" + strings.TrimSuffix(strings.Repeat(`"item",`, items), ",") + "]"
 	return `{"_meta":{"x":"` + strings.Repeat("x", bytes) + `"},"nextCursor":"` + cursor + `","items":` + all + `}`
 }
 
-// lists returns a function for each method of a client that yields the items of a list, of any type: it reads the list
-// to its end and returns the error that ended it.
+// lists returns a function for each method of a client that yields the items of a list. The function reads the list to
+// its end and returns the error that ended it.
 func lists(c *mcpclient.Client) map[string]func(context.Context, ...mcpclient.CallOption) error {
 	all := map[string]func(context.Context, ...mcpclient.CallOption) error{}
 	for m := range reflect.TypeFor[*mcpclient.Client]().Methods() {
@@ -187,8 +187,8 @@ func TestAllPagesOfListShareOneDeadline(t *testing.T) {
 	}
 }
 
-// endless answers each request for a page of tools after 90 ms, always with another cursor, until the client has gone.
-// It refuses calls so that the client lists the tools.
+// endless answers each request for a page of tools after 90 ms, each time with another cursor, until the client is
+// gone. It refuses calls, so that the client lists the tools.
 func (c *conversation) endless(page func(n int) string) {
 	for n := 1; ; n++ {
 		raw, err := c.Peer().Receive(c.Context())
@@ -208,11 +208,11 @@ func (c *conversation) endless(page func(n int) string) {
 	}
 }
 
-// An operation that lists tools first has one deadline for everything: a timeout of 200 ms stays 200 ms.
+// An operation that lists tools first has one deadline for all its requests: a timeout of 200 ms stays 200 ms.
 func TestListWithinCallSharesItsDeadline(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	page := func(n int) string { return listOf("")[:len(listOf(""))-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, n) }
-	alias := strings.Repeat("long", 40) // not a valid name of a group
+	alias := strings.Repeat("long", 40) // not a valid tool name in a group
 	for name, test := range map[string]struct {
 		legacy, http bool
 		call         func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client, o ...mcpclient.CallOption) error
@@ -222,12 +222,12 @@ func TestListWithinCallSharesItsDeadline(t *testing.T) {
 			_, err := mcpclient.CallToolAs[struct{}](ctx, c, "x", nil, o...)
 			return err
 		}},
-		"CallToolAs that waits": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+		"CallToolAs with a wait": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
 			o ...mcpclient.CallOption) error {
 			_, err := mcpclient.CallToolAs[struct{}](ctx, c, "x", nil, append(o, mcpclient.WaitForReady())...)
 			return err
 		}},
-		"CallTool whose headers do not match": {http: true,
+		"CallTool with a header mismatch": {http: true,
 			call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 				_, err := c.CallTool(ctx, "x", nil, o...)
 				return err
@@ -296,14 +296,14 @@ func TestListWithinCallSharesItsDeadline(t *testing.T) {
 				}
 				refused, ok := errors.AsType[*mcp.Error](err)
 				if !errors.Is(err, mcpclient.ErrTimeout) && (!ok || refused.Code != mcp.CodeHeaderMismatch) {
-					t.Errorf("got %v, want a timeout, or why the call was refused", err)
+					t.Errorf("got %v, want a timeout, or the reason for the refusal", err)
 				}
 			})
 		})
 	}
 }
 
-// The call has the time that the list has left. If nothing is left, the call is not made.
+// The call has the time that is left after the list. If no time is left, the client does not make the call.
 func TestCallAfterSlowListHasRemainingTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		list, call time.Duration
@@ -346,7 +346,7 @@ func TestCallPastDeadlineSendsNothing(t *testing.T) {
 		defer cancel()
 		_, err := c.CallTool(ctx, "x", nil)
 		if !errors.Is(err, mcpclient.ErrTimeout) || !mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, want a timeout before anything was sent", err)
+			t.Errorf("got %v, want a timeout, and no request", err)
 		}
 		done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
 		v.Answer(v.Expect("next"), `{}`)

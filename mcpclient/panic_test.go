@@ -24,9 +24,9 @@ func (b brittle) MarshalJSON() ([]byte, error) {
 	return nil, nil
 }
 
-// TestUserCodePanicReachesCallerAndLeaksNothing lists every place where a call runs the user's code:
-// before the request is sent, while the answer is awaited, and after the answer has arrived. The code panics, or ends
-// its goroutine. The server gets a cancellation if it may still be working.
+// The test lists every place where a call runs the user's code: before the request is sent, during the wait for the
+// answer, and after the answer has arrived. The code panics, or ends its goroutine. The server gets a cancellation if
+// it may still be working.
 func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 	report := func(f frame) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
@@ -48,13 +48,13 @@ func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 			server         func(v *conversation, f frame)
 			cancelled      bool
 		}{
-			"encoding the params":                 {params: brittle{fail}},
-			"progress":                            {option: failing, server: write(report), cancelled: true},
-			"progress that comes with the answer": {option: failing, server: write(report, answer)},
-			"decoding the result":                 {result: &brittle{fail}, server: write(answer)},
+			"encoding the params":                   {params: brittle{fail}},
+			"progress":                              {option: failing, server: write(report), cancelled: true},
+			"progress that arrives with the answer": {option: failing, server: write(report, answer)},
+			"decoding the result":                   {result: &brittle{fail}, server: write(answer)},
 		} {
 			t.Run(end+"/"+name, func(t *testing.T) {
-				for range 10 { // messages that arrive with the answer may be handled before it
+				for range 10 { // the client may handle messages that arrive with the answer before it
 					observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 						_ *telemetrytest.Recording) {
 						v := s.next(t).modern()
@@ -87,22 +87,22 @@ func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 								t.Fatalf("want the %v in the caller's goroutine, got %v", want, got)
 							}
 						case <-time.After(time.Hour):
-							t.Fatal("want it in the caller's goroutine, got nothing for an hour")
+							t.Fatal("want the panic in the caller's goroutine, got nothing for an hour")
 						}
 						if n := mcpclient.ProbeOf(c).Figures().InFlight; n != 0 {
 							t.Errorf("want no call in flight, got %d", n)
 						}
 						done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
 						f := v.Receive()
-						if name == "progress that comes with the answer" && f.Method == mcp.NotificationCancelled {
+						if name == "progress that arrives with the answer" && f.Method == mcp.NotificationCancelled {
 							f = v.Receive() // the report was handled before the answer
 						}
 						if tc.cancelled {
 							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled ||
 								!strings.Contains(string(f.Raw), about) {
-								t.Fatalf("got %s, want the server to hear that the caller does not wait for %s any more", f.Raw, asked.ID)
+								t.Fatalf("got %s, want a cancellation of request %s", f.Raw, asked.ID)
 							}
-							v.Send(answer(asked)) // a late answer disturbs no other call
+							v.Send(answer(asked)) // a late answer must not affect any other call
 							f = v.Receive()
 						}
 						if f.Method != "next" {
@@ -110,7 +110,7 @@ func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 						}
 						v.Answer(f, `{}`)
 						if err := <-done; err != nil {
-							t.Errorf("want the next call to go on, got %v", err)
+							t.Errorf("want the next call to succeed, got %v", err)
 						}
 					})
 				}
@@ -119,8 +119,8 @@ func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 	}
 }
 
-// TestPanicEncodingHandlerResultIsHandlerPanic covers the result of a handler: the user's code encodes it.
-func TestPanicEncodingHandlerResultIsHandlerPanic(t *testing.T) {
+// The user's code fails while it encodes the result of a handler.
+func TestPanicDuringResultEncodingCountsAsHandlerPanic(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("x/brittle", func(context.Context, *mcpclient.Request) (any, error) {
 			return brittle{oops},

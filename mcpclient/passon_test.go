@@ -12,8 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// CallToolRaw returns the result as the server wrote it, and ReturnInputRequired returns the server's request for
-// input.
+// CallToolRaw returns the result as the server wrote it. ReturnInputRequired returns the server's request for input.
 func TestCallToolRawPassesOnResultsAndInputRequests(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"no","x":[1]}],"isError":true,"more":{"a":1}}`
 	observed(t, *confirming(), nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
@@ -28,7 +27,7 @@ func TestCallToolRawPassesOnResultsAndInputRequests(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"confirm":`+formRequest+`}`, `"s"`))
 		needs, ok := errors.AsType[*mcpclient.InputRequiredError](<-done)
 		if !ok || needs.Result.InputRequests["confirm"].Method != mcp.MethodElicit {
-			t.Fatalf("the call returned %v, want what the server needs first", needs)
+			t.Fatalf("the call returned %v, want the server's request for input", needs)
 		}
 		p.RequestState = needs.Result.RequestState
 		p.InputResponses = mcp.InputResponses{"confirm": json.RawMessage(`{"action":"accept"}`)}
@@ -45,14 +44,14 @@ func TestCallToolRawPassesOnResultsAndInputRequests(t *testing.T) {
 		var sent inputParams
 		if err := json.Unmarshal(second.Params, &sent); err != nil || string(sent.RequestState) != `"s"` ||
 			len(sent.InputResponses) != 1 {
-			t.Errorf("the server got %s, %v, want the round of input", second.Params, err)
+			t.Errorf("the server got %s, %v, want the input", second.Params, err)
 		}
 		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool, "error.type",
 			"tool_error"); n != 1 {
-			t.Errorf("%d calls count as those of a tool that has failed, want 1", n)
+			t.Errorf("%d calls count as failures of the tool, want 1", n)
 		}
 		if p.Arguments != nil {
-			t.Errorf("the params of the caller have become %+v", p)
+			t.Errorf("the caller's params were changed to %+v", p)
 		}
 	})
 }
@@ -74,7 +73,7 @@ func TestCallReturnsAfterHandlingEarlierNotifications(t *testing.T) {
 			}
 			v.Answer(f, `{}`)
 			if err := <-done; err != nil || heard != logged {
-				t.Errorf("the call returned %v when %d of %d messages had been heard", err, heard, logged)
+				t.Errorf("the call returned %v after the handler of %d of %d messages", err, heard, logged)
 			}
 		}
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`)
@@ -85,6 +84,6 @@ func TestCallReturnsAfterHandlingEarlierNotifications(t *testing.T) {
 			time.Since(begun) > time.Millisecond {
 			t.Errorf("the call returned %v after %v, want the end of its context", err, time.Since(begun))
 		}
-		time.Sleep(time.Minute) // until the handler has ended
+		time.Sleep(time.Minute) // wait until the handler has ended
 	})
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// many returns a JSON array of about this many bytes, with one value repeated.
+// many returns a JSON array of about this number of bytes, in which one value is repeated.
 func many(value string, bytes int) string {
 	n := bytes / (len(value) + 1)
 	return "[" + strings.Repeat(value+",", n) + value + "]"
 }
 
-// manyMembers returns members of a JSON object, of about this many bytes.
+// manyMembers returns members of a JSON object, with about this number of bytes in total.
 func manyMembers(bytes int) string {
 	var b strings.Builder
 	for n := 0; b.Len() < bytes; n++ {
@@ -29,19 +29,19 @@ func manyMembers(bytes int) string {
 	return b.String()
 }
 
-// dense is a result of few bytes that takes much memory when decoded, and the operation that requests it.
+// dense is a small result that takes much memory when decoded, and the operation that requests it.
 type dense struct {
 	name   string
 	result string
-	limit  int    // maximum of bytes in use while it is decoded, including read and sent bytes
-	want   string // the error; empty for none
+	limit  int    // maximum number of bytes in use during the decoding, including the bytes that are read and sent
+	want   string // text of the error; empty for none
 	ask    func(ctx context.Context, c *mcpclient.Client) error
-	schema string // of the tool's output
+	schema string // output schema of the tool
 }
 
 const (
 	denseFrame = 6 * mebi
-	pastIt     = 2*denseFrame + 2*mebi // bytes for the frame, which the test makes and sends
+	pastIt     = 2*denseFrame + 2*mebi // bytes for the frame, which the test creates and sends
 )
 
 func callAs[Out any](ctx context.Context, c *mcpclient.Client) error {
@@ -61,12 +61,12 @@ func denses() []dense {
 			name: "numbers as any", result: structured(many("1", denseFrame)), want: tooMuch, limit: pastIt,
 			ask: callAs[map[string]any],
 		}, {
-			name: "numbers as a list of them", result: structured(many("1", denseFrame)), limit: pastIt + 9*denseFrame,
+			name: "numbers as a list", result: structured(many("1", denseFrame)), limit: pastIt + 9*denseFrame,
 			ask: callAs[struct {
 				X []float64 `json:"x"`
 			}],
 		}, {
-			name: "objects that a schema is to judge", result: structured(many(`{"a":1}`,
+			name: "objects that a schema validates", result: structured(many(`{"a":1}`,
 				denseFrame)), limit: pastIt + 6*denseFrame,
 			ask: callAs[struct{}], schema: `{"type":"object"}`,
 		}, {
@@ -75,10 +75,10 @@ func denses() []dense {
 				X []mcpclient.Options `json:"x"`
 			}],
 		}, {
-			name: "as much as may be", result: structured(many("1", 5*mebi)), limit: pastIt + weigh.Free,
+			name: "the largest allowed result", result: structured(many("1", 5*mebi)), limit: pastIt + weigh.Free,
 			ask: callAs[map[string]any],
 		}, {
-			name: "values that complete", result: `{"completion":{"values":` + many(`""`, denseFrame) + `}}`, limit: pastIt,
+			name: "values of a completion", result: `{"completion":{"values":` + many(`""`, denseFrame) + `}}`, limit: pastIt,
 			ask: func(ctx context.Context, c *mcpclient.Client) error {
 				r, err := c.Complete(ctx, mcp.PromptRef("p"), mcp.CompleteArgument{Name: "a"}, nil)
 				if err == nil && (len(r.Completion.Values) != 100 || !r.Completion.HasMore) {
@@ -117,7 +117,7 @@ func denses() []dense {
 // Decoding a result into any type takes at most the memory that Limits.Frame documents.
 func TestResultDecodingMemoryIsBounded(t *testing.T) {
 	if heap.Raced {
-		t.Skip("nothing is measured under the race detector")
+		t.Skip("the race detector changes the memory use")
 	}
 	for _, d := range denses() {
 		t.Run(d.name, func(t *testing.T) {
@@ -134,7 +134,8 @@ func TestResultDecodingMemoryIsBounded(t *testing.T) {
 				peak, kept := heap.Least(d.limit, func() {
 					done := background(func() error { return d.ask(t.Context(), c) })
 					f := v.Receive()
-					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) { // before the call
+					// CallToolAs lists the tools before the call
+					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) {
 						v.Answer(f, listOf(`{"name":"tool","inputSchema":{"type":"object"}}`))
 						f = v.Receive()
 					}
@@ -145,7 +146,8 @@ func TestResultDecodingMemoryIsBounded(t *testing.T) {
 				runtime.KeepAlive(result)
 				t.Logf("| %s | %.1f | %.1f | %.1f | %.1f |", d.name, mib(len(result)), mib(peak), mib(d.limit), mib(kept))
 				if peak > d.limit || kept > mebi {
-					t.Errorf("%.1f MiB are in use at most and %.1f in the end, want %.1f and 1.0", mib(peak), mib(kept), mib(d.limit))
+					t.Errorf("the peak is %.1f MiB and the end %.1f MiB, want at most %.1f and 1.0", mib(peak), mib(kept),
+						mib(d.limit))
 				}
 				if d.want != "" {
 					wantBound(t, err, d.want)

@@ -32,7 +32,7 @@ func posted(t *testing.T, c *mcpclient.Client, v *conversation) frame {
 	return f
 }
 
-// If the server was busy, a request for which no caller waits is retried like any other.
+// If the server was busy, the client also retries a request for which no caller waits.
 func TestTaskCancelIsRetriedAtBusyServer(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		f := posted(t, c, v)
@@ -50,14 +50,14 @@ func TestInspectShowsTaskCancelWithItsAge(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		calls := c.Inspect().Calls
 		if len(calls) != 1 || calls[0].Method != mcp.MethodCancelTask || calls[0].Age != 2*time.Second {
-			t.Errorf("in flight are %+v, want the request of 2 s ago", calls)
+			t.Errorf("the calls in flight are %+v, want the request from 2 s ago", calls)
 		}
 		v.Answer(f, `{"resultType":"complete"}`)
 		v.silent()
 	})
 }
 
-// Over HTTP, the transport keeps nothing for a request without a caller after its timeout.
+// Over HTTP, after its timeout, the transport keeps no stream for a request without a caller.
 func TestStreamOfTimedOutTaskCancelIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
@@ -76,12 +76,12 @@ func TestStreamOfTimedOutTaskCancelIsClosed(t *testing.T) {
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
 		if !slices.Contains(closed, id) {
-			t.Errorf("closed the streams %v, want that of the request %d", closed, id)
+			t.Errorf("closed the streams %v, want the stream of request %d", closed, id)
 		}
 	})
 }
 
-// Over HTTP, the stream of a subscription that the server has cancelled is closed too.
+// Over HTTP, the client also closes the stream of a subscription that the server has cancelled.
 func TestStreamOfSubscriptionCancelledByServerIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly,
@@ -101,7 +101,7 @@ func TestStreamOfSubscriptionCancelledByServerIsClosed(t *testing.T) {
 		v.cancel(string(f.ID), "")
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		if fmt.Sprint(closed) != "["+string(f.ID)+"]" {
-			t.Errorf("closed the streams %v, want that of the subscription, %s", closed, f.ID)
+			t.Errorf("closed the streams %v, want the stream of the subscription, %s", closed, f.ID)
 		}
 	})
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// server returns the transport to a child that plays a role.
+// server returns the transport to a child process with this role.
 func server(t testing.TB, role string) transport.Stdio {
 	t.Helper()
 	exe, err := os.Executable()
@@ -34,11 +34,11 @@ func server(t testing.TB, role string) transport.Stdio {
 	}
 	return transport.Stdio{Command: exe, Env: append(os.Environ(),
 		roleEnv+"="+role,
-		"GORACE=atexit_sleep_ms=0", // under the race detector, a process waits a second before it exits
+		"GORACE=atexit_sleep_ms=0", // under the race detector, a process otherwise waits a second before it exits
 	)}
 }
 
-// connect returns a client of a child, which is stopped with the test.
+// connect returns a client of a child process. The client is closed when the test ends.
 func connect(t testing.TB, role string, o *mcpclient.Options) *mcpclient.Client {
 	t.Helper()
 	c, err := mcpclient.Connect(t.Context(), server(t, role), checked(t, o))
@@ -49,7 +49,7 @@ func connect(t testing.TB, role string, o *mcpclient.Options) *mcpclient.Client 
 	return c
 }
 
-// pid calls a method whose result is a process id.
+// pid calls a method whose result is a process ID, and returns it.
 func pid(t *testing.T, c *mcpclient.Client, method string) int {
 	t.Helper()
 	var r struct {
@@ -61,7 +61,7 @@ func pid(t *testing.T, c *mcpclient.Client, method string) int {
 	return r.PID
 }
 
-// echoes fails the test unless the client gets its own answer to a call.
+// echoes fails the test unless the client gets the answer to its own call.
 func echoes(t *testing.T, c *mcpclient.Client, n int) {
 	t.Helper()
 	var r struct{ N int }
@@ -78,14 +78,13 @@ func mustCall(t *testing.T, c *mcpclient.Client, method string) {
 	}
 }
 
-// TestServerKilledDuringFiftyCalls kills the server repeatedly, while half of the calls are being answered and
-// the others are not.
+// The test kills the server repeatedly, after the server has answered half of the calls.
 func TestServerKilledDuringFiftyCalls(t *testing.T) {
 	const rounds, calls, backoff = 5, 50, 50 * time.Millisecond
 	before := inventory(t)
 	held := make(chan struct{}, rounds*calls)
 	var mu sync.Mutex
-	var waits []time.Duration // in backoff
+	var waits []time.Duration // times in backoff
 	c := connect(t, roleServer, &mcpclient.Options{
 		Backoff: mcpclient.Backoff{Min: backoff},
 		Features: []mcpclient.Feature{
@@ -119,14 +118,14 @@ func TestServerKilledDuringFiftyCalls(t *testing.T) {
 	before.unchanged(t)
 	mu.Lock()
 	defer mu.Unlock()
-	// The machine may be busy: the best of the rounds shows what the timer takes.
+	// The machine may be busy, so the best of the rounds shows the time of the timer.
 	if len(waits) != rounds || slices.Min(waits) < backoff/2 || slices.Min(waits) > backoff*3/2+10*time.Millisecond {
 		t.Errorf("want one backoff of %v ± 50 %% each round, got %v", backoff, waits)
 	}
 }
 
-// killMidway makes calls, kills the server when some are answered and some certainly wait, and checks that each call
-// has one outcome: its own answer, or a lost connection.
+// killMidway makes calls, and kills the server when it has answered some calls and others certainly wait. It checks
+// that each call has exactly one outcome: its own answer or a lost connection.
 func killMidway(t *testing.T, c *mcpclient.Client, server, calls int, held <-chan struct{}) {
 	t.Helper()
 	type outcome struct {
@@ -166,7 +165,7 @@ func killMidway(t *testing.T, c *mcpclient.Client, server, calls int, held <-cha
 		case errors.Is(o.err, mcpclient.ErrConnectionLost):
 			exit, ok := errors.AsType[*transport.ExitError](o.err)
 			if !ok || exit.Signal != "SIGKILL" || exit.PID != server {
-				t.Errorf("call %d: want the error to say how the server ended, got %v", o.call, o.err)
+				t.Errorf("call %d: want an error with the end of the server, got %v", o.call, o.err)
 			}
 		case errors.Is(o.err, mcpclient.ErrNotReady) && e.Unsent:
 		default:
@@ -210,11 +209,11 @@ func TestCloseOfUnresponsiveServerTakes150Milliseconds(t *testing.T) {
 	})
 	t.Logf("Close took %v", took)
 	if took > want {
-		t.Errorf("want Close within %v, got %v at best", want, took)
+		t.Errorf("want Close within %v, the best run took %v", want, took)
 	}
 }
 
-// limit is the size of the largest frame that is accepted by default.
+// limit is the size of the largest frame that the client accepts by default.
 const limit = 16_777_216
 
 func size(n int) map[string]int { return map[string]int{"size": n} }
@@ -256,10 +255,10 @@ func TestFrameOneByteOverTheLimitEndsTheConnection(t *testing.T) {
 	if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "frame_too_large"); n != 1 {
 		t.Errorf("want one violation counted, got %d", n)
 	}
-	_ = c.Close() // before the recorder checks for open spans
+	_ = c.Close() // the recorder then checks for open spans
 }
 
-func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
+func TestSkippedOversizeFrameFailsOnlyItsCall(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	held := make(chan struct{}, 1)
 	c := connect(t, roleServer, &mcpclient.Options{
@@ -275,12 +274,12 @@ func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 	<-held
 	err := c.Call(t.Context(), methodFrame, size(limit+1), nil)
 	if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindProtocol {
-		t.Errorf("want its own call to fail with kind protocol, got %v", err)
+		t.Errorf("want the call with the frame to fail with kind protocol, got %v", err)
 	}
 	echoes(t, c, 1)
 	select {
 	case err := <-other:
-		t.Errorf("want the other call to wait on, got %v", err)
+		t.Errorf("want the other call to keep waiting, got %v", err)
 	default:
 	}
 	if got := c.Status(); got.Epoch != 1 || got.State != connstate.Ready {
@@ -295,14 +294,14 @@ func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 }
 
 func TestServerThatNeverReadsDelaysNeitherCallsNorClose(t *testing.T) {
-	const most = time.Second // more than a call's deadline, and in all for Close
+	const most = time.Second // maximum delay of a call after its deadline, and maximum duration of Close
 	if late := best.Of(most, func() time.Duration { return latestBesideAServerThatNeverReads(t) }); late > most {
-		t.Errorf("want every call back at its deadline and Close at once, got one of them %v late at best", late)
+		t.Errorf("want calls to return at their deadlines and Close at once; the best run was %v late", late)
 	}
 }
 
-// latestBesideAServerThatNeverReads returns how long after its deadline the latest of some calls came back or, if that
-// is more, how long Close took.
+// latestBesideAServerThatNeverReads returns the longest delay of a call after its deadline, or the duration of Close if
+// that is longer.
 func latestBesideAServerThatNeverReads(t *testing.T) (late time.Duration) {
 	const deadline = 200 * time.Millisecond
 	c := connect(t, roleServer, &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1 << 20}})
@@ -333,7 +332,7 @@ func latestBesideAServerThatNeverReads(t *testing.T) (late time.Duration) {
 	}
 	wg.Wait()
 	if timeouts == 0 || timeouts+busy != 8 {
-		t.Errorf("want the call that was accepted to time out and the others refused, got %d and %d", timeouts, busy)
+		t.Errorf("want a timeout of the accepted call and refusals of the others, got %d and %d", timeouts, busy)
 	}
 	begun := time.Now()
 	_ = c.Close()
@@ -355,7 +354,7 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 	var mu sync.Mutex
 	var reasons []connstate.Reason
 	c := connect(t, roleLegacy, &mcpclient.Options{
-		Backoff: mcpclient.Backoff{Min: time.Hour}, // so that a backoff would be noticed
+		Backoff: mcpclient.Backoff{Min: time.Hour}, // long, so that the test would notice a backoff
 		OnTransition: func(tr connstate.Transition) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -376,8 +375,9 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 	}
 }
 
-// The client may notice the end before or after it has written; in both cases the error states how the server ended.
-func TestErrorHasStatusAndStderrOfServerThatExitsAtOnce(t *testing.T) {
+// The client may notice the end of the server before or after it has written. In both cases, the error contains how the
+// server ended.
+func TestErrorIncludesExitStatusAndStderr(t *testing.T) {
 	before := inventory(t)
 	for range 20 {
 		_, err := mcpclient.Connect(t.Context(), server(t, roleExits),
@@ -402,12 +402,12 @@ func TestACommandThatIsNotFoundIsAnErrorAtOnce(t *testing.T) {
 			_, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: command},
 				&mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Hour}})
 			if !errors.Is(err, mcpclient.ErrShutdown) || !transport.Permanent(err) || !strings.Contains(err.Error(), command) {
-				t.Errorf("%s: want a permanent error that names it, got %v", command, err)
+				t.Errorf("%s: want a permanent error that names the command, got %v", command, err)
 			}
 			return time.Since(begun)
 		})
 		if took > time.Second {
-			t.Errorf("%s: want the error at once, got it after %v at best", command, took)
+			t.Errorf("%s: want the error at once, the best run took %v", command, took)
 		}
 	}
 	_, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: "/no/such/file"}, nil)
@@ -436,7 +436,7 @@ func TestClientsOfOneTransportHaveSeparateServers(t *testing.T) {
 		return
 	}
 	if a, b := pid(t, clients[0], methodPID), pid(t, clients[1], methodPID); a == b {
-		t.Errorf("want two processes, got %d twice", a)
+		t.Errorf("want two processes, got only process %d", a)
 	}
 	if err := clients[0].Close(); err != nil {
 		t.Errorf("stop: %v", err)

@@ -9,23 +9,23 @@ import (
 )
 
 // WithProgress requests progress notifications and passes them to f, in order, in the goroutine of the call. Before the
-// call returns, f gets all that arrived before the result. While f runs, the latest 16 are kept, fewer if their texts
-// exceed 1 MiB together. f may keep a notification, and may call the client.
+// call returns, f gets all notifications that arrived before the result. While f runs, the client keeps only the latest
+// 16 notifications, or fewer if their texts exceed 1 MiB together. f may keep a notification, and may call the client.
 func WithProgress(f func(*mcp.ProgressParams)) CallOption { return func(a *asked) { a.OnProgress = f } }
 
-// ResetTimeoutOnProgress requests progress notifications, and each restarts the timeout of the request: a call may
-// take any time if the server reports progress often enough. total bounds the whole request, even with progress;
-// zero means ten times the timeout. Negative means no bound except the context, so a server can keep the call
-// waiting forever. [WithProgress] gets the notifications.
-// (specification 2026-07-28, basic/patterns/cancellation, "Timeouts")
+// ResetTimeoutOnProgress requests progress notifications. Each notification restarts the timeout of the request, so a
+// call may take any time if the server reports progress often enough. total bounds the whole request, even with
+// progress. Zero means ten times the timeout. A negative value means that only the context bounds the call, so a server
+// can keep it waiting forever. [WithProgress] gets the notifications. (specification 2026-07-28,
+// basic/patterns/cancellation, "Timeouts")
 func ResetTimeoutOnProgress(total time.Duration) CallOption {
 	return func(a *asked) { a.Resets, a.Total = true, total }
 }
 
-// FollowProgress makes a call and yields the reports of its progress as they come in: call gets a context and an
-// option, and passes both to one call of a client, such as [Client.CallTool] or [CallToolAs], without starting a
-// goroutine. The loop runs inside that call and ends with it; an error of the call comes last, with a nil report.
-// Leaving the loop cancels the call. While the loop is busy with one report, the latest 16 are kept.
+// FollowProgress makes a call and yields its progress reports as they arrive. call gets a context and an option, and
+// must pass both to one call of a client, such as [Client.CallTool] or [CallToolAs], without starting a goroutine. The
+// loop runs inside that call and ends with it. If the call fails, FollowProgress yields its error last, with a nil
+// report. Leaving the loop cancels the call. While the loop is busy with one report, the client keeps the latest 16.
 //
 //	var result *mcp.CallToolResult
 //	call := func(ctx context.Context, follow mcpclient.CallOption) (err error) {

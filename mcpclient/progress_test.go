@@ -45,7 +45,7 @@ func TestProgressResetsTheTimeout(t *testing.T) {
 		})
 		f := v.Expect("long")
 		if !strings.Contains(f.Raw, `"progressToken":`) {
-			t.Errorf("sent %s, want it to ask for progress", f.Raw)
+			t.Errorf("sent %s, want a progress token", f.Raw)
 		}
 		for i := range 20 {
 			time.Sleep(9 * time.Second)
@@ -95,7 +95,7 @@ func TestTotalTimeoutBoundsProgressResets(t *testing.T) {
 			if took != test.want {
 				t.Errorf("timeout %v, total %v: the call took %v, want %v", test.timeout, test.total, took, test.want)
 			}
-			time.Sleep(20 * time.Minute) // late reports concern no call
+			time.Sleep(20 * time.Minute) // late reports must not affect any call
 		})
 	}
 }
@@ -113,12 +113,12 @@ func TestProgressDoesNotResetTimeoutByDefault(t *testing.T) {
 			<-done
 		})
 		if took != 10*time.Second {
-			t.Errorf("the call took %v, want its 10s", took)
+			t.Errorf("the call took %v, want 10s", took)
 		}
 	})
 }
 
-// Progress must neither prolong calls with shorter timeouts nor shorten calls with longer ones.
+// Progress of one call must neither prolong other calls with shorter timeouts nor shorten calls with longer ones.
 func TestProgressDoesNotAffectOtherCallsTimeouts(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		begun := time.Now()
@@ -205,7 +205,7 @@ func TestBreakFromProgressLoopCancelsTheCall(t *testing.T) {
 				v.reports(f, float64(i))
 			}
 			if n := v.Expect(mcp.NotificationCancelled); !strings.Contains(n.Raw, string(f.ID)) {
-				t.Errorf("the client sent %s, want the call cancelled", n.Raw)
+				t.Errorf("the client sent %s, want a cancellation", n.Raw)
 			}
 		}()
 		var ended error
@@ -220,7 +220,7 @@ func TestBreakFromProgressLoopCancelsTheCall(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if e, _ := errors.AsType[*mcpclient.Error](ended); e == nil || e.Kind != mcpclient.KindCancelled || n != 2 {
-			t.Errorf("after %d reports the call ended with %v, want it cancelled after two", n, ended)
+			t.Errorf("after %d reports the call ended with %v, want a cancellation after two", n, ended)
 		}
 		synctest.Wait()
 	})

@@ -7,9 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListPrompts returns one page of the server's prompts. The cursor is the NextCursor of the previous page, nil for
-// the first.
-// (specification 2026-07-28, server/prompts, "Listing Prompts")
+// ListPrompts returns one page of the server's prompts. The cursor is the NextCursor of the previous page, or nil for
+// the first page. (specification 2026-07-28, server/prompts, "Listing Prompts")
 func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListPromptsResult,
 	error) {
 	params := &mcp.PageParams{Cursor: cursor}
@@ -23,8 +22,8 @@ func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...Cal
 	return r, nil
 }
 
-// Prompts yields the server's prompts, and requests page after page as needed. An error ends it; see
-// [Client.Tools] for its bounds.
+// Prompts yields the server's prompts, and requests page after page as needed. An error ends the sequence. For its
+// limits, see [Client.Tools].
 func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Prompt, error] {
 	name := func(p *mcp.Prompt) string { return p.Name }
 	return pages(ctx, c, mcp.MethodListPrompts, name, options,
@@ -37,9 +36,9 @@ func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*
 		})
 }
 
-// GetPrompt returns the messages of a prompt with these arguments; nil is sent as an empty object. The list of
-// prompts describes the arguments and which of them are required. (specification 2026-07-28, server/prompts,
-// "Getting a Prompt")
+// GetPrompt returns the messages of a prompt with these arguments. Nil arguments are sent as an empty object. The list
+// of prompts describes the arguments of each prompt and which of them are required. (specification 2026-07-28,
+// server/prompts, "Getting a Prompt")
 func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[string]string,
 	options ...CallOption) (*mcp.GetPromptResult, error) {
 	if arguments == nil {

@@ -19,36 +19,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// The required parameters.
+// The parameters of the property test.
 const (
-	iterations    = 100 // at least
+	iterations    = 100 // minimum
 	mostCalls     = 50
 	reorderWindow = 100 * time.Millisecond
-	cancellations = 10 // of one call, at most
+	cancellations = 10 // maximum, for one call
 )
 
-// plan holds everything that happens to a client in one iteration. It is drawn before the bubble begins, because a
-// failure to draw ends its goroutine.
+// plan is everything that happens to a client in one iteration. It is drawn before the bubble begins, because a failure
+// to draw ends its goroutine.
 type plan struct {
 	Legacy, Skip bool
-	Streams      bool // each request has its own stream, as in HTTP
+	Streams      bool // each request has its own stream, as over HTTP
 	Lent         bool // callers read their own answers whenever possible
 	Ready        bool // the client is ready before the first call
-	Together     bool // all calls begin at once
+	Together     bool // all calls begin at the same time
 	InTurn       bool // each call begins when the previous one has ended
 	Calls        []plannedCall
 	Troubles     []trouble
-	Dials        []fate        // of the first connections; the later ones succeed
-	Stop         time.Duration // zero to stop after everything else
+	Dials        []fate        // fates of the first connections; later connections succeed
+	Stop         time.Duration // when the client is closed; zero for after everything else
 }
 
-// plannedCall is one call, with the server's answers, of which there may be several or none.
+// plannedCall is one call with the server's answers. There may be several answers or none.
 type plannedCall struct {
 	At, Timeout  time.Duration
-	Wait         bool // whether to wait for the client to be ready
+	Wait         bool // the call waits until the client is ready
 	Busy         int  // how often the transport is busy
 	Refused      int  // how often the server is busy, if requests have their own streams
-	Gone         bool // then the server forgets the session
+	Gone         bool // after that, the server forgets the session
 	Progress     bool
 	Answers      []plannedAnswer
 	Cancel       int // how often the caller cancels
@@ -69,11 +69,11 @@ const (
 	asGarbage  form = "garbage inside"
 	asOversize form = "oversize"
 	asAnother  form = "wrong id"
-	asForeign  form = "the id of another call" // this and the next only if requests have their own streams
+	asForeign  form = "the id of another call" // this form and the next occur only if requests have their own streams
 	asLost     form = "none, the stream ends"
 )
 
-// forms repeats each form by its frequency. A form that ends the connection is rare.
+// forms repeats each form according to its frequency. Forms that end the connection are rare.
 var forms = slices.Concat(
 	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother, asForeign, asLost},
 		4), []form{asOversize},
@@ -95,8 +95,8 @@ const (
 	dies     fate = "ends on the handshake"
 )
 
-// window draws a moment within reorderWindow. rapid prefers small numbers, which would all be at the beginning;
-// multiplying by a prime spreads them.
+// window draws a moment within reorderWindow. rapid prefers small numbers, which would all be at the beginning of the
+// window; the multiplication by a prime spreads them.
 func window(t *rapid.T, label string) time.Duration {
 	return time.Duration(rapid.IntRange(0, 1000).Draw(t, label)*7919%1001) * reorderWindow / 1000
 }
@@ -152,9 +152,9 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 	return p
 })
 
-// TestEachCallHasExactlyOneOutcome runs random plans against the whole client: answers that are reordered,
-// doubled, lost, late, unusable or for no call of the client's, calls that time out and are cancelled again and again,
-// a busy transport, connections that fail in every way, and a stop at any moment.
+// The test runs random plans against the whole client. The plans have answers that are reordered, doubled, lost, late,
+// unusable or for no call of the client. Calls time out and are cancelled repeatedly. The transport is busy,
+// connections fail in every way, and the client is closed at any moment.
 func TestEachCallHasExactlyOneOutcome(t *testing.T) {
 	runs, peak, own, kinds := 0, 0, uint32(0), map[mcpclient.ErrorKind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -182,11 +182,11 @@ func TestEachCallHasExactlyOneOutcome(t *testing.T) {
 		mcpclient.KindTimeout, mcpclient.KindCancelled, mcpclient.KindShutdown,
 	} {
 		if runs >= iterations && kinds[k] == 0 {
-			t.Errorf("want calls that end with kind %q among those of %d runs, got none", k, runs)
+			t.Errorf("no call ended with kind %q in %d runs", k, runs)
 		}
 	}
 	if !testing.Short() && !t.Failed() && (runs < iterations || peak < mostCalls/2 || own < iterations/10) {
-		t.Errorf("want %d runs, many calls in flight at once and answers read by their callers, got %d, %d and %d",
+		t.Errorf("want %d runs, many concurrent calls and answers that callers read themselves, got %d, %d and %d",
 			iterations, runs, peak, own)
 	}
 }
@@ -201,11 +201,11 @@ type run struct {
 	mu       sync.Mutex
 	outcomes map[int]ending // guarded by mu
 	problems []string       // guarded by mu
-	peak     int            // guarded by mu; maximum of concurrent calls in flight
-	own      uint32         // answers in the first and the last session that callers have read themselves
+	peak     int            // maximum number of concurrent calls in flight; guarded by mu
+	own      uint32         // answers that callers have read themselves, in the first and the last session
 }
 
-// ending is how a call ended: kind is empty for a result.
+// ending is how a call ended. kind is empty for a result.
 type ending struct {
 	times int
 	kind  mcpclient.ErrorKind
@@ -239,7 +239,7 @@ func (r *run) problem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// play plays the plan and checks what must hold in the end.
+// play plays the plan, and then checks the final state.
 func (r *run) play() {
 	if r.Ready {
 		r.recovers()
@@ -270,12 +270,12 @@ func (r *run) play() {
 	}
 	calls.Wait()
 	others.Wait()
-	synctest.Wait() // until the server has seen all requests
+	synctest.Wait() // wait until the server has seen all requests
 	r.server.answers.Wait()
 	if r.Lent {
 		time.Sleep(2 * patientTick)
 	}
-	synctest.Wait() // until the client has noticed what was done to it
+	synctest.Wait() // wait until the client has handled all events
 	if r.Stop == 0 {
 		r.recovers()
 		r.decays()
@@ -322,7 +322,7 @@ func (r *run) call(i int) {
 	r.ended(i, result.Call, err)
 }
 
-// count records how many calls are in flight.
+// count records the number of calls in flight.
 func (r *run) count() {
 	n := mcpclient.ProbeOf(r.c).Figures().InFlight
 	r.mu.Lock()
@@ -330,7 +330,7 @@ func (r *run) count() {
 	r.peak = max(r.peak, n)
 }
 
-// ended records how a call ended and checks that this outcome is allowed.
+// ended records how a call ended, and checks that this outcome is allowed.
 func (r *run) ended(i, answer int, err error) {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	switch {
@@ -352,7 +352,7 @@ func (r *run) ended(i, answer int, err error) {
 	r.outcomes[i] = o
 }
 
-// recovers checks that the client becomes ready and works again, now that the server works.
+// recovers checks that the client becomes ready and works again, because the server now works.
 func (r *run) recovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -364,12 +364,12 @@ func (r *run) recovers() {
 		if err := r.c.Call(ctx, "custom/health", nil, nil); err != nil {
 			r.problem("the client does not work again: %v", err)
 		}
-		synctest.Wait() // until the goroutine that has the turn waits
+		synctest.Wait() // wait until the goroutine with the turn waits in Receive
 	}
 	r.own += mcpclient.ProbeOf(r.c).Figures().OwnAnswers
 }
 
-// decays checks the table of calls now, and again after all tombstones must have expired.
+// decays checks the table of calls now, and again when all tombstones must have expired.
 func (r *run) decays() {
 	check := func(most int, when string) {
 		f := mcpclient.ProbeOf(r.c).Figures()
@@ -383,10 +383,10 @@ func (r *run) decays() {
 	check(len(r.Calls), "after all outcomes")
 	const life = 5*time.Second + 200*time.Millisecond + 100*time.Millisecond + 5*time.Second // all timeouts and a margin
 	time.Sleep(life + time.Minute + time.Millisecond)
-	check(0, "after their time and a sweep")
+	check(0, "after their lifetime and a sweep")
 }
 
-// stop closes the client several times at once.
+// stop closes the client several times concurrently.
 func (r *run) stop() {
 	var wg sync.WaitGroup
 	for range 3 {
@@ -403,7 +403,7 @@ func (r *run) stop() {
 	wg.Wait()
 }
 
-// over checks what must hold when the client has ended.
+// over checks the state after the client has ended.
 func (r *run) over() {
 	synctest.Wait()
 	for i := range r.Calls {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A restarted server may be another version, and could not report that its list has changed.
+// A restarted server may be another version, and could not report a change of its list.
 func TestReconnectClearsOutputSchemas(t *testing.T) {
 	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
 		`"properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
@@ -121,7 +121,7 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.Close() // after the handshake
+		v.Close() // close after the handshake
 		v = s.next(t).modern()
 		await(t, c)
 		v.exchange(c)
@@ -129,7 +129,7 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 		s.next(t).modern()
 		await(t, c)
 		synctest.Wait()
-		want := []time.Duration{1, 2, 4, 8, 8, 8, 8, 8, 1} // seconds, the last one after the call
+		want := []time.Duration{1, 2, 4, 8, 8, 8, 8, 8, 1} // seconds; the last delay follows the call
 		if len(delays) != len(want) {
 			t.Fatalf("want %d delays, got %v", len(want), delays)
 		}
@@ -141,8 +141,8 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	})
 }
 
-// Each server here does something other than answering a call, and dies: the client waits longer and longer before it
-// reconnects.
+// Each server in this test does something other than answering a call, and dies. The client waits longer and longer
+// before it reconnects.
 func TestServerThatDiesAfterEachHandshakeIncreasesBackoff(t *testing.T) {
 	const withLogging = `{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"legacy",` +
 		`"version":"1"}}`
@@ -155,7 +155,7 @@ func TestServerThatDiesAfterEachHandshakeIncreasesBackoff(t *testing.T) {
 		"restored": {mcp.Version20251125, func(v *conversation) {
 			v.Answer(v.Expect(mcp.MethodInitialize), withLogging)
 			v.Expect(mcp.NotificationInitialized)
-			v.Answer(v.Expect(mcp.MethodSetLevel), "{}") // at first for the call, then to restore the level
+			v.Answer(v.Expect(mcp.MethodSetLevel), "{}") // first for the call, later to restore the level
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestServerThatDiesAfterEachHandshakeIncreasesBackoff(t *testing.T) {
 					tt.live(v)
 					v.Close()
 				}
-				if n < 20 || n > 31 { // 5 in the first half minute, then one in 24 s at most
+				if n < 20 || n > 31 { // 5 in the first half minute, then at least one in 24 s
 					t.Errorf("the server was started %d times in 10 min, want 20 to 31", n)
 				}
 			})
@@ -205,10 +205,10 @@ func TestClosedClientIsRemovedFromMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		if points := rec.Points("mcp_client.connection.state"); len(points) != 0 {
-			t.Errorf("want no state of a client that is no more, got %v", points)
+			t.Errorf("want no state of a closed client, got %v", points)
 		}
 		if points := rec.Points("mcp_client.server.info"); len(points) != 0 {
-			t.Errorf("want no server of a client that is no more, got %v", points)
+			t.Errorf("want no server of a closed client, got %v", points)
 		}
 		if n := rec.Value("mcp_client.tombstone.kept"); n != 0 {
 			t.Errorf("want no tombstone, got %d", n)
@@ -229,7 +229,8 @@ func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
 	})
 }
 
-// A connection that is lost repeatedly does not fill the log: the next record counts the suppressed ones.
+// A connection that is lost repeatedly does not fill the log. The next record contains the number of suppressed
+// records.
 func TestFlightRecordIsLoggedAtMostOncePerMinute(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
@@ -245,7 +246,7 @@ func TestFlightRecordIsLoggedAtMostOncePerMinute(t *testing.T) {
 			t.Fatalf("three losses, two of them at once: got %d records, want 2", len(records))
 		}
 		if got := records[1].Text("mcp_client.suppressed"); got != "1" {
-			t.Errorf("records left out before the second: got %q, want 1", got)
+			t.Errorf("records suppressed before the second: got %q, want 1", got)
 		}
 	})
 }
@@ -267,7 +268,7 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 			t.Errorf("want the client ended, got %s", got)
 		}
 		if n := len(rec.Logs("mcp_client.connection.close_failed")); n != 1 {
-			t.Errorf("want one record of what is left open, got %d", n)
+			t.Errorf("want one record of the open connection, got %d", n)
 		}
 		close(release)
 	})
@@ -286,7 +287,7 @@ func TestCloseWaitsQuarterOfTimeoutForHandlers(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Errorf("want the client stopped, got %v", err)
 		}
-		if waited := time.Since(begun); waited != 5700*time.Millisecond { // 3.2 s of them for the connection
+		if waited := time.Since(begun); waited != 5700*time.Millisecond { // includes 3.2 s for the connection
 			t.Errorf("want 2.5 s for the handler, got %v in all", waited)
 		}
 		close(release)

@@ -51,12 +51,12 @@ func TestListIteratorsFetchAllPages(t *testing.T) {
 				done := background(func() (err error) { names, err = list.names(r); return err })
 				first := r.Expect(list.method)
 				if got := paramsOf(t, first); got != "" && got != "{}" {
-					t.Errorf("want the first page asked for without a cursor, got %s", got)
+					t.Errorf("want a request for the first page without a cursor, got %s", got)
 				}
 				r.Answer(first, fmt.Sprintf(`{`+list.item+`,"nextCursor":"more"}`, "a"))
 				second := r.Expect(list.method)
 				if got := paramsOf(t, second); got != `{"cursor":"more"}` {
-					t.Errorf("want the second page asked for by its cursor, got %s", got)
+					t.Errorf("want a request for the second page with its cursor, got %s", got)
 				}
 				r.Answer(second, fmt.Sprintf(`{`+list.item+`}`, "b"))
 				if err := <-done; err != nil || !slices.Equal(names, []string{"a", "b"}) {
@@ -96,11 +96,11 @@ func TestIsResourceNotFoundAcceptsCodesOfAllRevisions(t *testing.T) {
 		"the legacy code": {&mcpclient.Error{Server: &mcp.Error{Code: -32002}}, true},
 		"the modern code with a URI": {&mcpclient.Error{Server: &mcp.Error{Code: -32602,
 			Data: []byte(`{"uri":"file:///x"}`)}}, true},
-		"the modern code without data": {&mcpclient.Error{Server: &mcp.Error{Code: -32602}}, false},
-		"the modern code with other":   {&mcpclient.Error{Server: &mcp.Error{Code: -32602, Data: []byte(`[1]`)}}, false},
+		"the modern code without data":    {&mcpclient.Error{Server: &mcp.Error{Code: -32602}}, false},
+		"the modern code with other data": {&mcpclient.Error{Server: &mcp.Error{Code: -32602, Data: []byte(`[1]`)}}, false},
 		"another code": {&mcpclient.Error{Server: &mcp.Error{Code: -32603, Data: []byte(`{"uri":"file:///x"}`)}},
 			false},
-		"no error of the server": {mcpclient.ErrTimeout, false},
+		"an error of the client": {mcpclient.ErrTimeout, false},
 		"no error":               {nil, false},
 	} {
 		if got := errors.Is(tc.err, mcp.ErrResourceNotFound); got != tc.want {
@@ -128,7 +128,7 @@ func TestGetPrompt(t *testing.T) {
 		done = background(func() (err error) { _, err = r.c.GetPrompt(t.Context(), "plain", nil); return err })
 		f = r.Expect(mcp.MethodGetPrompt)
 		if got := paramsOf(t, f); got != `{"arguments":{},"name":"plain"}` {
-			t.Errorf("want an empty object sent for no arguments, which some servers insist on, got %s", got)
+			t.Errorf("want an empty object for no arguments, because some servers require it, got %s", got)
 		}
 		r.Refuse(f, mcp.CodeInvalidParams, "unknown prompt")
 		if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
@@ -175,7 +175,7 @@ func TestPingSendsDiscoverToModernServer(t *testing.T) {
 			t.Error(err)
 		}
 		done = background(func() error { return r.c.Ping(t.Context()) })
-		r.Expect(method) // never answered
+		r.Expect(method) // the server never answers
 		if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Errorf("want %v, got %v", mcpclient.ErrTimeout, err)
 		}
@@ -187,7 +187,7 @@ func TestCallToolWithoutArguments(t *testing.T) {
 		done := background(func() error { _, err := r.c.CallTool(t.Context(), "status", nil); return err })
 		f := r.Expect(mcp.MethodCallTool)
 		if got := paramsOf(t, f); got != `{"arguments":{},"name":"status"}` {
-			t.Errorf("want an empty object sent for no arguments, which some servers insist on, got %s", got)
+			t.Errorf("want an empty object for no arguments, because some servers require it, got %s", got)
 		}
 		r.Answer(f, `{"content":[]}`)
 		if err := <-done; err != nil {

@@ -21,7 +21,7 @@ func TestCacheKeepsMostRecentlyUsedResults(t *testing.T) {
 		keep(fmt.Sprint("k", i), 100)
 	}
 	rc.find(s, "k0", now)
-	keep("k4", 150) // as large as two others
+	keep("k4", 150) // this result is as large as two others
 	keep("k4", 160)
 	var got []string
 	for i := range 5 {
@@ -30,14 +30,14 @@ func TestCacheKeepsMostRecentlyUsedResults(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(got) != "[k0 k3 k4]" || rc.size != 2*(keptOverhead+100)+keptOverhead+160 || rc.recent.Len() != 3 {
-		t.Errorf("kept %v of %d bytes, want k0, which was used, k3 and k4", got, rc.size)
+		t.Errorf("cached %v with %d bytes, want k0, k3 and k4", got, rc.size)
 	}
 	if rc.find(s, "k0", now.Add(time.Hour)) != nil || rc.recent.Len() != 2 {
-		t.Error("the cache keeps a result that is no longer fresh")
+		t.Error("the cache keeps a stale result")
 	}
 }
 
-// A call that began in the previous session must not cache its result in the next one.
+// A call that began in the previous session must not cache its result in the next session.
 func TestResultOfOldSessionIsNotCachedInNewOne(t *testing.T) {
 	rc := newResultCache(1 << 20)
 	before, after := &conn.Session{}, &conn.Session{}
@@ -46,7 +46,7 @@ func TestResultOfOldSessionIsNotCachedInNewOne(t *testing.T) {
 	k := &keptResult{key: "k", method: mcp.MethodListTools, until: time.Now().Add(time.Hour)}
 	rc.keep(version, k)
 	if rc.find(after, "k", time.Now()) != nil || rc.size != 0 {
-		t.Error("it was kept")
+		t.Error("the result was cached")
 	}
 }
 
@@ -55,11 +55,11 @@ func TestCachedResultIsStaleAfterSuspend(t *testing.T) {
 	now := time.Now()
 	k := &keptResult{since: now, until: now.Add(time.Minute)}
 	for _, test := range []struct {
-		moved time.Duration // of the wall clock
+		moved time.Duration // movement of the wall clock
 		fresh bool
 	}{{0, true}, {30 * time.Second, true}, {time.Hour, false}, {-time.Hour, false}} {
 		at := now
-		*(*uint64)(unsafe.Pointer(&at)) += uint64(test.moved/time.Second) << 30 // the wall part of [time.Time]
+		*(*uint64)(unsafe.Pointer(&at)) += uint64(test.moved/time.Second) << 30 // the wall clock part of [time.Time]
 		if k.fresh(at) != test.fresh {
 			t.Errorf("the wall clock has moved by %v: got fresh %v, want %v", test.moved, !test.fresh, test.fresh)
 		}

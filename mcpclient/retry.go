@@ -13,21 +13,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Retry repeats a failed call, up to n times, if that is harmless. Zero or less means never, the default.
+// Retry repeats a failed call up to n times, if that is harmless. Zero, the default, and negative values mean never.
 //
-// A call is retried if the client was not ready, the connection was lost, or the transport or the server was busy;
-// and if [SafeToRetry] holds for the error, or the call is idempotent: the method only reads or sets a value, or
-// the tool is marked readOnlyHint or idempotentHint in the list of tools, as far as the client has listed them.
-// Every other outcome is final: an answer, an error of the server or of the tool, a timeout, the end of the
-// context, and a failure after a first answer, such as a request for input or a task.
+// The client retries a call if two conditions hold. First, the client was not ready, the connection was lost, or the
+// transport or the server was busy. Second, [SafeToRetry] holds for the error, or the call is idempotent: the method
+// only reads or sets a value, or the client has listed the tool and the list marks it with readOnlyHint or
+// idempotentHint. Every other outcome is final: an answer, an error of the server or of the tool, a timeout, the end of
+// the context, and a failure after a first answer, such as a request for input or a task.
 //
-// All tries together have the timeout of one call, see [WithTimeout]. Before the first retry the client waits 100 ms,
-// before each further one twice as long, up to 5 s, with ±25 % jitter; then until it is ready. Each try is a request
-// with its own span, which has a link to the previous one and the same correlation id; the log record
-// mcp_client.request.reissued reports it.
+// All attempts together have the timeout of one call, see [WithTimeout]. The client waits 100 ms before the first retry
+// and twice as long before each further one, up to 5 s, with ±25 % jitter. Then it waits until it is ready. Each
+// attempt is a request with its own span, which has a link to the previous span and the same correlation ID. The log
+// record mcp_client.request.reissued reports each retry.
 func Retry(n int) CallOption { return func(a *asked) { a.retries = max(0, n) } }
 
-// Delays before a retry.
+// Shortest and longest delay before a retry.
 const (
 	retryMin = 100 * time.Millisecond
 	retryMax = 5 * time.Second
@@ -58,7 +58,7 @@ func untilItWorks(next roundTrip) roundTrip {
 	}
 }
 
-// worthRepeating reports whether the call may be retried after err, and may then succeed.
+// worthRepeating reports whether the call may be retried after err, and whether a retry may succeed.
 func (cl *call) worthRepeating(err *Error) bool {
 	switch {
 	case err == nil, cl.again(), cl.tasks.made != nil, transport.Permanent(err):
@@ -70,8 +70,8 @@ func (cl *call) worthRepeating(err *Error) bool {
 }
 
 // Harmless reports whether the call is idempotent. A tool is idempotent if the server lists it with readOnlyHint or
-// idempotentHint; the client trusts the server. A call that asks for a task is not idempotent, because each try creates
-// a task.
+// idempotentHint; the client trusts the server. A call that requests a task is not idempotent, because each attempt
+// creates a task.
 func (cl *call) Harmless() bool {
 	if cl.Method != mcp.MethodCallTool {
 		return methods.Harmless(cl.Method)

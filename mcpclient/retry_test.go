@@ -35,9 +35,9 @@ func TestRetryRepeatsOnlySafeCalls(t *testing.T) {
 		retry  int
 		call   func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error
 		server func(t *testing.T, s *script, v *conversation)
-		want   error // nil for success
+		want   error // nil means success
 	}{
-		{"a read that was lost", 1, list, func(t *testing.T, s *script, v *conversation) {
+		{"a lost read", 1, list, func(t *testing.T, s *script, v *conversation) {
 			v.Expect(mcp.MethodListTools)
 			v.Close()
 			v = legacy(s, t)
@@ -123,15 +123,15 @@ func TestEachAttemptHasSpanLinkedToPreviousOne(t *testing.T) {
 		}
 		first, second := tries[0], tries[1]
 		if links := second.Links(); len(links) != 1 || links[0].SpanContext.SpanID() != first.SpanContext().SpanID() {
-			t.Errorf("links of the second try: got %v, want one to the first", links)
+			t.Errorf("links of the second attempt: got %v, want one to the first", links)
 		}
 		if n := len(rec.Logs("mcp_client.request.reissued")); n != 1 {
-			t.Errorf("records of a request that is made again: got %d, want 1", n)
+			t.Errorf("records of a retried request: got %d, want 1", n)
 		}
 	})
 }
 
-// TestAllAttemptsShareTheTimeout uses a server that never comes back.
+// The server never comes back.
 func TestAllAttemptsShareTheTimeout(t *testing.T) {
 	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
 		Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
@@ -158,7 +158,7 @@ func TestAllAttemptsShareTheTimeout(t *testing.T) {
 	})
 }
 
-// busyAtFirst is a transport that accepts only the handshake for a while.
+// busyAtFirst is a transport that accepts only the handshake for some time.
 type busyAtFirst struct {
 	transport.Transport
 	until *time.Time
@@ -206,17 +206,17 @@ func TestBusyCallIsRetried(t *testing.T) {
 	})
 }
 
-// bare is the answer of a proxy that does not show whether the server has acted.
+// bare is the answer of a proxy. It does not show whether the server has acted.
 var bare = transport.RequestError{Reason: transport.ReasonBusy, Status: 503}
 
-// tools lists a tool of each kind.
+// tools lists one tool of each kind.
 const tools = `{"tools":[
 	{"name":"write","inputSchema":{"type":"object"}},
 	{"name":"hinted","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false,"idempotentHint":false,"destructiveHint":false}},
 	{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},
 	{"name":"set","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}}]}`
 
-// withTools starts a client that knows the tools.
+// withTools runs f with a client that has listed the tools.
 func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
@@ -237,7 +237,7 @@ func TestCallWithPossibleSideEffectIsNotRetried(t *testing.T) {
 			v.fail(v.Expect(mcp.MethodCallTool), bare)
 			err := <-done
 			if !errors.Is(err, mcpclient.ErrBackpressure) || mcpclient.SafeToRetry(err) {
-				t.Errorf("%s: got %v, safe to retry: %v, want backpressure, and not", tool, err, mcpclient.SafeToRetry(err))
+				t.Errorf("%s: got %v, safe to retry: %v, want backpressure, false", tool, err, mcpclient.SafeToRetry(err))
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func TestCallWithPossibleSideEffectIsNotRetried(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "x/own", nil, nil) })
 		v.fail(v.Expect("x/own"), bare)
 		if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) || mcpclient.SafeToRetry(err) {
-			t.Errorf("a method of its own: got %v, safe to retry: %v, want backpressure, and not", err,
+			t.Errorf("a custom method: got %v, safe to retry: %v, want backpressure, false", err,
 				mcpclient.SafeToRetry(err))
 		}
 	})
@@ -272,13 +272,13 @@ func TestIdempotentCallIsRetried(t *testing.T) {
 			v.fail(v.Expect(method), bare)
 			v.Answer(v.Expect(method), `{"content":[]}`)
 			if err := <-done; err != nil {
-				t.Errorf("%s: got %v, want it answered at the second try", what, err)
+				t.Errorf("%s: got %v, want success at the second attempt", what, err)
 			}
 		})
 	}
 }
 
-// However later tries of a call end, the server may have seen the first.
+// However later attempts of a call end, the server may have seen the first one.
 func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 	unsent := func(why transport.RequestReason) func(v *conversation, c *mcpclient.Client, leave func()) {
 		return func(v *conversation, c *mcpclient.Client, leave func()) {
@@ -313,13 +313,13 @@ func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 			time.Sleep(time.Second / 1000)
 			end(v, c, leave)
 			if err := <-done; err == nil || mcpclient.SafeToRetry(err) {
-				t.Errorf("%s: got %v, safe to retry: %v, want an error, and not", name, err, mcpclient.SafeToRetry(err))
+				t.Errorf("%s: got %v, safe to retry: %v, want an error, false", name, err, mcpclient.SafeToRetry(err))
 			}
 		})
 	}
 }
 
-// A transport of the user's own may pass on any Retry-After.
+// A user's own transport may pass on any Retry-After.
 func TestRetryAfterIsLimitedToTenMinutes(t *testing.T) {
 	for _, wait := range []time.Duration{time.Hour, 1 << 62} {
 		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {

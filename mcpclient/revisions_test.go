@@ -12,7 +12,8 @@ import (
 
 var modernOnly = []mcp.Version{mcp.Version20260728}
 
-// all declares every capability of a server. 2024-11-05 has no completions, and ignores the member.
+// all declares every capability of a server. A server of 2024-11-05 has no completions, and the client ignores that
+// member.
 const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true,` +
 	`"subscribe":true},"completions":{},"logging":{}}`
 
@@ -31,20 +32,20 @@ func (c *conversation) greet(v mcp.Version, capabilities string) *conversation {
 	return c
 }
 
-// revision is a bubble with a client that is ready, on a server of one revision.
+// revision is a bubble with a ready client and a server of one revision.
 type revision struct {
 	*conversation
 	v mcp.Version
 	s *script
 	c *mcpclient.Client
 
-	subscription string // id of the latest subscription that the server has acknowledged
+	subscription string // ID of the latest subscription that the server has acknowledged
 }
 
 // modern reports whether the revision belongs to the modern era.
 func (r *revision) modern() bool { return r.v.Era() == mcp.Modern }
 
-// reconnect ends the connection and plays the handshake of the next one.
+// reconnect ends the connection, and plays the handshake of the next one.
 func (r *revision) reconnect(capabilities string) {
 	r.t.Helper()
 	r.Close()
@@ -53,7 +54,7 @@ func (r *revision) reconnect(capabilities string) {
 	await(t, r.c)
 }
 
-// inRevisions runs f for each of some revisions.
+// inRevisions runs f for each of these revisions.
 func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o mcpclient.Options,
 	f func(t *testing.T, r *revision)) {
 	t.Helper()
@@ -70,13 +71,13 @@ func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o mc
 	}
 }
 
-// inEach runs f for each revision, on a server that declares all.
+// inEach runs f for each revision, with a server that declares all capabilities.
 func inEach(t *testing.T, o mcpclient.Options, f func(t *testing.T, r *revision)) {
 	t.Helper()
 	inRevisions(t, mcp.SupportedVersions(), all, o, f)
 }
 
-// paramsOf returns the params of a frame without the members of _meta that the revision requires.
+// paramsOf returns the params of a frame, without the members of _meta that the revision requires.
 func paramsOf(t *testing.T, f frame) string {
 	t.Helper()
 	if f.Params == nil {
@@ -94,7 +95,7 @@ func paramsOf(t *testing.T, f frame) string {
 	return string(text)
 }
 
-// metaOf returns a member of the _meta of a frame, empty if there is none.
+// metaOf returns a member of a frame's _meta. It is empty if there is none.
 func metaOf(t *testing.T, f frame, name string) string {
 	t.Helper()
 	var params mcp.Params
@@ -107,7 +108,7 @@ func metaOf(t *testing.T, f frame, name string) string {
 	return string(raw)
 }
 
-// silent fails the test if the client has sent anything: what it sends next must be the call that silent makes.
+// silent fails the test if the client has sent anything. It makes a call, which must be the next message of the client.
 func (r *revision) silent() {
 	r.t.Helper()
 	synctest.Wait()

@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// rigged is a transport with functions that replace its own. A nil function, or one that returns false, changes
-// nothing.
+// rigged is a transport with functions that replace its own functions. A nil function, or a function that returns
+// false, changes nothing.
 type rigged struct {
 	transport.Transport
 	dial    func(ctx context.Context) (error, bool)
 	send    func(m transport.Message) (error, bool)
 	cancel  func(id int64, notice transport.Message) bool
 	receive func(ctx context.Context, next receiver) (transport.Frame, error)
-	network transport.Network // result of Network; the zero value for the transport's own
+	network transport.Network // result of Network; the zero value means the transport's own
 }
 
 func (r *rigged) Network() transport.Network { return cmp.Or(r.network, r.Transport.Network()) }
 
-// receiver is the Receive of the connection itself.
+// receiver is the connection's own Receive.
 type receiver func(ctx context.Context) (transport.Frame, error)
 
 func (r *rigged) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
@@ -64,8 +64,8 @@ func (c riggedConn) Receive(ctx context.Context) (transport.Frame, error) {
 	return c.Conn.Receive(ctx)
 }
 
-// observed runs f in a bubble with a client of a script, through rig if not nil, and checks the client's telemetry
-// against the schema. The client is stopped at the end.
+// observed runs f in a bubble with a client of a script, through rig unless that is nil. It checks the client's
+// telemetry against the schema. The client is closed at the end.
 func observed(t *testing.T, o mcpclient.Options, rig *rigged,
 	f func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording)) {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The queue of a transport is measured in bytes: any number of concurrent calls has room if their bytes fit.
+// The send queue of a transport is limited in bytes: any number of concurrent calls has room if their bytes fit.
 func TestManyConcurrentSmallCallsFitInSendQueue(t *testing.T) {
 	calls := 20_000
 	if heap.Raced {
@@ -36,18 +36,18 @@ func TestManyConcurrentSmallCallsFitInSendQueue(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Second) // while the server reads nothing
+		time.Sleep(time.Second) // the server reads nothing during this time
 		for range calls {
 			v.Answer(v.Expect("x/small"), "{}")
 		}
 		callers.Wait()
 		if n := failed.Load(); n > 0 {
-			t.Errorf("of %d small calls at once, %d failed", calls, n)
+			t.Errorf("of %d concurrent small calls, %d failed", calls, n)
 		}
 	})
 }
 
-// narrow runs f with a client whose transport is busy unless room is positive; each accepted message lowers room by
+// narrow runs f with a client whose transport is busy unless room is positive. Each accepted message lowers room by
 // one.
 func narrow(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client,
 	room *atomic.Int64)) {
@@ -75,7 +75,7 @@ func narrow(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversa
 	})
 }
 
-// lineUp makes calls x/0, x/1 and so on, one after another in the line, and returns their outcomes.
+// lineUp makes the calls x/0, x/1 and so on, one after the other in the line, and returns channels for their errors.
 func lineUp(t *testing.T, c *mcpclient.Client, n int, options ...mcpclient.CallOption) (done []<-chan error) {
 	t.Helper()
 	for i := range n {
@@ -103,11 +103,12 @@ func TestCallsWaitingForRoomAreSentInOrder(t *testing.T) {
 					begun := time.Now()
 					v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
 					if err := <-d; err != nil || time.Since(begun) > conn.RoomEvery {
-						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), conn.RoomEvery)
+						t.Errorf("call %d: %v after %v, want its answer within %v after there is room", i, err,
+							time.Since(begun), conn.RoomEvery)
 					}
 				}
 				if n := mcpclient.ProbeOf(c).Figures().InLine; n != 0 {
-					t.Errorf("%d calls are left in line", n)
+					t.Errorf("%d calls are still in line", n)
 				}
 			})
 		})
@@ -116,7 +117,7 @@ func TestCallsWaitingForRoomAreSentInOrder(t *testing.T) {
 
 func TestWaitForRoomEndsWithItsCall(t *testing.T) {
 	for name, tt := range map[string]struct {
-		end  func(ctx context.Context, c *mcpclient.Client) error // of the call x/1, the second of three
+		end  func(ctx context.Context, c *mcpclient.Client) error // ends the call x/1, the second of three
 		want error
 		took time.Duration
 	}{
@@ -187,13 +188,13 @@ func TestWaitForRoomEndsWithItsCall(t *testing.T) {
 	}
 }
 
-// A call that does not wait for room does not overtake waiting calls: otherwise a large frame would never find room.
+// A call that does not wait for room must not overtake waiting calls. Otherwise a large frame would never find room.
 func TestCallWithoutWaitForRoomDoesNotOvertakeWaitingCalls(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 		done := lineUp(t, c, 2, mcpclient.WaitForRoom())
 		room.Store(1)
 		if err := c.Call(t.Context(), "x/impatient", nil, nil); !errors.Is(err, mcpclient.ErrBackpressure) {
-			t.Errorf("want %v behind a line, got %v", mcpclient.ErrBackpressure, err)
+			t.Errorf("with waiting calls: want %v, got %v", mcpclient.ErrBackpressure, err)
 		}
 		for i, d := range done {
 			v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
@@ -218,7 +219,7 @@ func TestToolListBeforeCallWaitsForRoom(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 		v.Answer(v.Expect(mcp.MethodCallTool), `{"content":[],"structuredContent":{}}`)
 		if err := <-done; err != nil {
-			t.Errorf("want the tool called when there is room, got %v", err)
+			t.Errorf("want the call to succeed when there is room, got %v", err)
 		}
 	})
 }

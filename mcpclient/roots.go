@@ -13,16 +13,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// UseRoots declares that the client has roots, the directories and files that the server should work in, and
-// answers requests for them: roots/list of a legacy server, and requests for input of a modern one.
-// [Client.SetRoots] changes them. Their URIs are file URIs with an absolute path without ".."; any other is an
-// error of [New] and [Connect]. (specification 2026-07-28, client/roots)
+// UseRoots declares that the client has roots, which are the directories and files that the server should work in, and
+// answers requests for them: roots/list of a legacy server, and requests for input of a modern one. [Client.SetRoots]
+// changes the roots. The URI of a root must be a file URI with an absolute path without ".."; otherwise [New] and
+// [Connect] return an error. (specification 2026-07-28, client/roots)
 func UseRoots(roots ...*mcp.Root) Feature {
 	return feature{
 		declare: func(c *mcp.ClientCapabilities) {
 			var r mcp.RootsCapability
 			if c.Roots != nil {
-				r = *c.Roots // a copy, so that the user's value does not change
+				r = *c.Roots // a copy, so that the user's value stays unchanged
 			}
 			r.ListChanged = true
 			c.Roots = &r
@@ -38,10 +38,10 @@ func UseRoots(roots ...*mcp.Root) Feature {
 	}
 }
 
-// SetRoots replaces the roots of a client with [UseRoots]. A legacy server is notified and may ask for them; a
-// modern one gets them with its next request for input. If a root is invalid or the client has no roots, the error
-// has kind [KindInvalid] and nothing changes. With any other error the roots are replaced but the server may not
-// know.
+// SetRoots replaces the roots of a client that was created with [UseRoots]. The client notifies a legacy server, which
+// may then ask for the roots. A modern server gets them with its next request for input. If a root is invalid or the
+// client has no roots, the error has kind [KindInvalid] and nothing changes. After any other error, the roots are
+// replaced, but the server may not know it.
 func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	err := errors.New("the client has no roots; create it with UseRoots")
 	if c.roots.present() {
@@ -52,7 +52,7 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	}
 	s := c.core.Present()
 	if s == conn.NoSession || !s.Era.Serves() {
-		return nil // the next server asks again
+		return nil // the next server asks for the roots
 	}
 	err = c.Notify(ctx, mcp.NotificationRootsListChanged, nil)
 	if errors.Is(err, ErrNotReady) {
@@ -61,14 +61,14 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	return err
 }
 
-// rootList holds the roots of a client, nil without UseRoots.
+// rootList holds the roots of a client; now is nil without UseRoots.
 type rootList struct{ now atomic.Pointer[[]*mcp.Root] }
 
 func (l *rootList) present() bool { return l.now.Load() != nil }
 
-// set copies and stores roots if all are valid.
+// set copies and stores the roots if all of them are valid.
 func (l *rootList) set(roots []*mcp.Root) error {
-	kept := make([]*mcp.Root, len(roots)) // an empty list, not null, if there are none
+	kept := make([]*mcp.Root, len(roots)) // not nil, so that an empty list is encoded as [] and not as null
 	for i, r := range roots {
 		if r == nil {
 			return fmt.Errorf("root %d is nil", i)
@@ -93,7 +93,7 @@ func checkRoot(uri string) error {
 	case !strings.HasPrefix(u.Path, "/") || strings.ContainsRune(u.Path, 0):
 		return fmt.Errorf("%q has no absolute path", uri)
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(uri, "#"):
-		return fmt.Errorf("%q has more than a host and a path", uri)
+		return fmt.Errorf("%q must have only a host and a path", uri)
 	case slices.ContainsFunc(strings.FieldsFunc(u.Path, isSeparator), func(s string) bool { return s == ".." }):
 		return fmt.Errorf("%q contains \"..\"", uri)
 	}
@@ -102,13 +102,13 @@ func checkRoot(uri string) error {
 
 func isSeparator(r rune) bool { return r == '/' || r == '\\' }
 
-// in returns the roots for revision v.
+// in returns the roots as revision v defines them.
 func (l *rootList) in(v mcp.Version) []*mcp.Root {
 	roots := *l.now.Load()
 	if v != "" && v < mcp.Version20250618 {
 		roots = slices.Clone(roots)
 		for i, r := range roots {
-			roots[i] = &mcp.Root{URI: r.URI, Name: r.Name} // no _meta yet
+			roots[i] = &mcp.Root{URI: r.URI, Name: r.Name} // these revisions have no _meta
 		}
 	}
 	return roots

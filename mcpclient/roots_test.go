@@ -128,11 +128,11 @@ func TestInvalidRootIsRefused(t *testing.T) {
 		"file:///a/..%2fb":             "contains \"..\"",
 		"file:///C:/a%5C..%5Cb":        "contains \"..\"",
 		"file:///a/..":                 "contains \"..\"",
-		"file:///a?b":                  "more than a host and a path",
-		"file:///a?":                   "more than a host and a path",
-		"file:///a#b":                  "more than a host and a path",
-		"file:///a#":                   "more than a host and a path",
-		"file://user@host/a":           "more than a host and a path",
+		"file:///a?b":                  "must have only a host and a path",
+		"file:///a?":                   "must have only a host and a path",
+		"file:///a#b":                  "must have only a host and a path",
+		"file:///a#":                   "must have only a host and a path",
+		"file://user@host/a":           "must have only a host and a path",
 		"file:///a\n":                  "invalid control character",
 		"file:///%zz":                  "invalid URL escape",
 		"file:///" + "x y\u0000":       "invalid control character",
@@ -156,12 +156,12 @@ func TestSecondRootsHandlerIsRejected(t *testing.T) {
 		return nil, nil
 	})
 	for name, features := range map[string][]mcpclient.Feature{
-		"twice":       {mcpclient.UseRoots(), mcpclient.UseRoots()},
-		"another one": {answer, mcpclient.UseRoots()},
-		"and another": {mcpclient.UseRoots(), answer},
+		"twice":          {mcpclient.UseRoots(), mcpclient.UseRoots()},
+		"handler first":  {answer, mcpclient.UseRoots()},
+		"UseRoots first": {mcpclient.UseRoots(), answer},
 	} {
 		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
-			!strings.Contains(err.Error(), "want one handler for roots/list") {
+			!strings.Contains(err.Error(), "handler for roots/list") {
 			t.Errorf("%s: want an error, got %v", name, err)
 		}
 	}

@@ -11,44 +11,43 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// SamplingHandler asks a model for the next message of a conversation. A nil result without an error means that
-// the user has refused. Of the params only MaxTokens is binding; the client chooses the model and the system
-// prompt.
+// SamplingHandler asks a model for the next message of a conversation. A nil result without an error means that the
+// user refused. Only MaxTokens of the params is binding; the client may choose the model and the system prompt.
 type SamplingHandler func(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
-// SamplingOptions describe the client's model. The zero value is a model that uses no tools.
+// SamplingOptions describes the client's model. The zero value describes a model that uses no tools.
 type SamplingOptions struct {
-	// Tools declares that the model may use the tools of a request: the result asks for tool uses, and the server
-	// carries them out and sends another request. From 2025-11-25.
+	// Tools declares that the model may use the tools of a request: the result then requests tool uses, and the server
+	// carries them out and sends another request. It requires revision 2025-11-25 or later.
 	Tools bool
 
-	// Context declares that the client can add context of this server or of all its servers to the conversation, see
-	// [mcp.IncludeContext]. Without it, IncludeContext is cleared before the handler is called. The protocol deprecates
-	// it.
+	// Context declares that the client can add context of this server, or of all its servers, to the conversation, see
+	// [mcp.IncludeContext]. Without it, the client clears IncludeContext before it calls the handler. The protocol
+	// deprecates this feature.
 	Context bool
 
-	// MaxToolRounds is the maximum of tool rounds in a conversation: uses by the model, and their results. A request with
-	// as many rounds is refused with -32602, unless its toolChoice is none, which makes the model finish. Zero means 32, a
-	// negative number no limit. Only the rounds in the request count; if a server leaves rounds out, only bounds of the
-	// handler apply.
+	// MaxToolRounds is the maximum number of tool rounds in a conversation. A round consists of tool uses by the model and
+	// their results. The client refuses a request with as many rounds with -32602, unless its toolChoice is none, which
+	// makes the model finish. Zero means 32, and a negative value means no limit. Only the rounds in the request count. If
+	// a server omits earlier rounds, the client cannot count them, and the handler must apply limits of its own.
 	// (specification 2026-07-28, client/sampling, "Security Considerations")
 	MaxToolRounds int
 }
 
-// codeRejected is the error code for the server if the user refuses its request.
-// (specification 2025-11-25, client/sampling, "Error Handling")
+// codeRejected is the error code that the server gets if the user refuses its request. (specification 2025-11-25,
+// client/sampling, "Error Handling")
 const codeRejected = -1
 
-// HandleSampling declares that the client has a model, and makes h ask it: for sampling/createMessage of a legacy
+// HandleSampling declares that the client has a model, and calls h to ask it: for sampling/createMessage of a legacy
 // server, and for requests for input of a modern one. o may be nil.
 //
-// An invalid request gets -32602 without calling h: one with undeclared tools, with a tool use without its result,
-// or with results mixed with other content. An invalid result counts as an error of h and is not sent. Missing
-// members of the result that follow from others are filled in: the role, and the stop reason for tool uses. A
-// person should review both the request and the answer.
+// The client answers an invalid request with -32602 without calling h. A request is invalid if it has tools that the
+// client did not declare, a tool use without its result, or results mixed with other content. An invalid result counts
+// as an error of h and is not sent. The client fills in missing members of the result that follow from other members:
+// the role, and the stop reason for tool uses. A person should review both the request and the answer.
 //
-// The protocol has deprecated sampling in 2026-07-28, in favour of servers with a model of their own.
-// (specification 2026-07-28, client/sampling)
+// The protocol deprecated sampling in 2026-07-28, in favour of servers with models of their own. (specification
+// 2026-07-28, client/sampling)
 func HandleSampling(h SamplingHandler, o *SamplingOptions) Feature {
 	var s sampler
 	if s.handler = h; o != nil {
@@ -76,7 +75,7 @@ type sampler struct {
 func (s *sampler) declare(c *mcp.ClientCapabilities) {
 	var declared mcp.SamplingCapability
 	if c.Sampling != nil {
-		declared = *c.Sampling // a copy, so that the user's value does not change
+		declared = *c.Sampling // a copy, so that the user's value stays unchanged
 	}
 	if s.Tools {
 		declared.Tools = mcp.Object{}
@@ -123,13 +122,13 @@ func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	last := p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone
 	rounds, most := clientinput.ToolRounds(p), cmp.Or(s.MaxToolRounds, 32)
 	if rounds >= most && most > 0 && !last {
-		return fmt.Errorf("the conversation has %d rounds of tool use, the limit is %d: "+
+		return fmt.Errorf("the conversation has %d rounds of tool use and the limit is %d; "+
 			"end it with toolChoice none", rounds, most)
 	}
 	return nil
 }
 
-// complete fills in missing members, and validates the result for a server of version v.
+// complete fills in missing members, and then validates the result for a server of version v.
 func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Version) error {
 	uses := clientinput.UsesAny(r.Content)
 	if r.Role == "" {
@@ -140,9 +139,9 @@ func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Vers
 	}
 	switch {
 	case r.StopReason == mcp.StopToolUse && !uses:
-		return errors.New("the stop reason is toolUse, but the model uses no tool")
+		return errors.New("the stop reason is toolUse, but the message uses no tool")
 	case r.StopReason == mcp.StopEndTurn && uses:
-		return errors.New("the stop reason is endTurn, but the model uses tools")
+		return errors.New("the stop reason is endTurn, but the message uses tools")
 	}
 	if err := clientinput.CheckMessage(r, p); err != nil {
 		return err
@@ -150,18 +149,18 @@ func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Vers
 	return older(r, v)
 }
 
-// older converts a result for a server of version v: before 2025-11-25 a message has one block, before 2025-06-18
-// a block has no _meta and no date, before 2025-03-26 a message has no sound.
+// older converts a result for a server of version v. Before 2025-11-25 a message has one block, before 2025-06-18 a
+// block has neither _meta nor a date, and before 2025-03-26 a message has no audio.
 func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	if v == "" {
-		return nil // the session is over: no server waits for the answer
+		return nil // the session has ended: no server waits for the answer
 	}
 	if len(r.Content) > 1 && v < mcp.Version20251125 {
 		var texts []string
 		for _, block := range r.Content {
 			text, ok := block.(*mcp.TextContent)
 			if !ok {
-				return fmt.Errorf("a server of revision %s accepts one block or only text", v)
+				return fmt.Errorf("a server of revision %s accepts either one content block or several text blocks", v)
 			}
 			texts = append(texts, text.Text)
 		}

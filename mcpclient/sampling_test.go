@@ -60,14 +60,14 @@ func TestLegacyServerGetsSamplingResult(t *testing.T) {
 		len(asked.Messages) != 1:
 		t.Errorf("the handler got %+v", asked)
 	case asked.IncludeContext != "":
-		t.Errorf("the handler is to include context of %s, which was not declared", asked.IncludeContext)
+		t.Errorf("the handler got includeContext %s, which was not declared", asked.IncludeContext)
 	}
 }
 
 func TestModernServerGetsSamplingResult(t *testing.T) {
 	f := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		if p.IncludeContext != mcp.IncludeThisServer {
-			t.Errorf("the handler is to include context of %q", p.IncludeContext)
+			t.Errorf("the handler got includeContext %q", p.IncludeContext)
 		}
 		return &mcp.CreateMessageResult{Model: "m-1", Content: mcp.SamplingContent{
 			mcp.Text("let me see"), &mcp.ToolUseContent{ID: "1", Name: "add", Input: json.RawMessage(`{}`)},
@@ -115,7 +115,7 @@ func TestSamplingOptionsDetermineDeclaredCapability(t *testing.T) {
 		})
 	}
 	if own.Tools != nil || own.Context != nil {
-		t.Errorf("the user's capabilities have become %+v", own)
+		t.Errorf("the user's capabilities were changed to %+v", own)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 	for _, test := range []struct {
 		name, params string
 		o            *mcpclient.SamplingOptions
-		want         string // of the error, empty if the model is to be asked
+		want         string // text of the error; empty if the client must ask the model
 	}{
 		{"tools undeclared", fmt.Sprintf(askModel, ","+someTool), nil, "sampling.tools"},
 		{"choice undeclared", fmt.Sprintf(askModel, `,"toolChoice":{}`), nil, "sampling.tools"},
@@ -173,7 +173,7 @@ func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 		{"too many rounds", rounds(32, ""), tools, "has 32 rounds of tool use"},
 		{"the last of many rounds", rounds(32, `,"toolChoice":{"mode":"none"}`), tools, ""},
 		{"a round", rounds(1, ""), &mcpclient.SamplingOptions{Tools: true, MaxToolRounds: 1},
-			"has 1 rounds of tool use, the limit is 1"},
+			"has 1 rounds of tool use and the limit is 1"},
 		{"rounds without end", rounds(100, ""), &mcpclient.SamplingOptions{Tools: true, MaxToolRounds: -1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 					asked = true
 					_, mode, chosen := strings.Cut(test.params, `"mode":"`)
 					if chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
-						t.Errorf("the model got the choice %+v of %s", p.ToolChoice, test.params)
+						t.Errorf("the model got the toolChoice %+v for %s", p.ToolChoice, test.params)
 					}
 					return hello(), nil
 				}, test.o), test.params)
@@ -207,7 +207,7 @@ func TestInvalidResultsAreNotSent(t *testing.T) {
 		name   string
 		result mcp.CreateMessageResult
 		choice mcp.ToolChoiceMode
-		want   string // empty if it may leave
+		want   string // text of the error; empty if the result is valid
 	}{
 		{"text", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}}, "", ""},
 		{"several", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say, use("1", "add"), use("2", "add")}},
@@ -248,14 +248,14 @@ func TestInvalidResultsAreNotSent(t *testing.T) {
 				}
 				err := <-done
 				if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-					t.Errorf("got %v, want an error with %q, none if that is empty", err, test.want)
+					t.Errorf("got %v, want an error with %q (empty: want none)", err, test.want)
 				}
 				if _, ours := errors.AsType[*mcp.Error](err); ours {
-					t.Errorf("%v blames the server", err)
+					t.Errorf("%v is an error of the server", err)
 				}
 			})
 			if after := fmt.Sprintf("%+v", test.result); after != before {
-				t.Errorf("the handler's result has become %s", after)
+				t.Errorf("the handler's result was changed to %s", after)
 			}
 		})
 	}
@@ -301,7 +301,7 @@ func TestNilSamplingResultIsARejection(t *testing.T) {
 			v.Answer(v.Expect(mcp.MethodCallTool),
 				inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, "")+`}}`, ""))
 			if err := <-done; err == nil || !strings.Contains(err.Error(), "User rejected") {
-				t.Errorf("got %v, want the call to end with that", err)
+				t.Errorf("got %v, want that error from the call", err)
 			}
 		})
 }
@@ -312,7 +312,7 @@ func TestSamplingHandlerErrorIsInternalError(t *testing.T) {
 	}
 	got := sampled(t, mcp.Version20251125, mcpclient.HandleSampling(failing, nil), fmt.Sprintf(askModel, ""))
 	if want := `{"code":-32603,"message":"internal error"}`; string(got.Error) != want {
-		t.Errorf("answered %s, want the error %s and no more of it", got.Raw, want)
+		t.Errorf("answered %s, want only the error %s", got.Raw, want)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestHandleSamplingNeedsOneHandler(t *testing.T) {
 		{mcpclient.HandleSampling(saying(hello()), nil), mcpclient.HandleSampling(saying(hello()), nil)},
 	} {
 		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
-			!strings.Contains(err.Error(), "want one handler for sampling/createMessage") {
+			!strings.Contains(err.Error(), "handler for sampling/createMessage") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
 	}

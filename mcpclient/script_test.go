@@ -24,13 +24,13 @@ func newScript(t testing.TB) *script {
 	return s
 }
 
-// conversation is one connection, seen from the server.
+// conversation is one connection, as the server sees it.
 type conversation struct {
 	*mcptest.Conversation
 	t *testing.T
 }
 
-// frame is what the client sent.
+// frame is a frame that the client sent.
 type frame = mcptest.Message
 
 // next waits for the next conversation.
@@ -39,7 +39,7 @@ func (s *script) next(t *testing.T) *conversation {
 	return &conversation{s.Accept(), t}
 }
 
-// parseFrame returns the zero frame if raw is not a message.
+// parseFrame returns the frame of a message, or the zero frame if raw is not a message.
 func parseFrame(raw []byte) frame {
 	f := frame{Raw: string(raw)}
 	if json.Unmarshal(raw, &f) != nil {
@@ -63,7 +63,7 @@ func (c *conversation) modern() *conversation {
 	return c
 }
 
-// legacy refuses the probe and answers initialize with a version.
+// legacy refuses the probe, and answers initialize with a version.
 func (c *conversation) legacy(v mcp.Version) *conversation {
 	c.t.Helper()
 	c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
@@ -77,8 +77,8 @@ func (c *conversation) initialize(v mcp.Version) *conversation {
 	return c
 }
 
-// bubble runs f in a bubble with a client of a script. The client is stopped at the end, and everything it started must
-// have ended by then.
+// bubble runs f in a bubble with a client of a script. At the end, it closes the client, and everything that the client
+// has started must have ended.
 func bubble(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func bubble(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, 
 	})
 }
 
-// ready is like bubble, with a client that is ready, on a server of 2026-07-28.
+// ready is like bubble, with a ready client and a server of 2026-07-28.
 func ready(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -115,13 +115,13 @@ func await(t *testing.T, c *mcpclient.Client) {
 	}
 }
 
-// opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that
-// belong to it.
+// opened gives the client an open subscription without a listener. It returns the _meta of the notifications that
+// belong to the subscription.
 func opened(c *mcpclient.Client) string {
 	return ofSubscription(strconv.FormatInt(mcpclient.OpenSubscription(c), 10))
 }
 
-// toolsChanged sends the notification that the list of tools has changed.
+// toolsChanged sends a notification that the list of tools has changed.
 func (c *conversation) toolsChanged(of *mcpclient.Client) {
 	c.t.Helper()
 	c.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(of) + `}}`)
@@ -133,7 +133,7 @@ func ofSubscription(id string) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
 }
 
-// background runs f in a goroutine and returns a channel for its error.
+// background runs f in a goroutine, and returns a channel for its error.
 func background(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

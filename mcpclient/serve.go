@@ -18,14 +18,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Request is one request of the server: sent by a legacy server, or contained in an answer of a modern one.
+// Request is a request of the server. A legacy server sends it as a message; a modern server includes it in an answer.
 type Request struct {
 	Method string
-	Params json.RawMessage // valid JSON, an object; nil for none
+	Params json.RawMessage // a valid JSON object; nil for none
 }
 
-// Decode decodes the params into v, a pointer. v shares no memory with the request. Icons that fail
-// [mcp.Icon.Check] are left out of types of package mcp.
+// Decode decodes the params into v, a pointer. v shares no memory with the request. If v has a type of package mcp,
+// Decode leaves out icons that fail [mcp.Icon.Check].
 func (r *Request) Decode(v any) error {
 	if r.Params == nil {
 		return nil
@@ -35,27 +35,27 @@ func (r *Request) Decode(v any) error {
 	return err
 }
 
-// answerPing is the only answer that every client has. (specification 2025-11-25, basic/utilities/ping)
+// answerPing answers ping. Every client has this handler. (specification 2025-11-25, basic/utilities/ping)
 func answerPing(context.Context, *Request) (any, error) { return nil, nil }
 
-// onlyPing is shared by all clients without other handlers; it is immutable.
+// onlyPing is shared by all clients that have no other handlers. It is immutable.
 var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
 
-// answering answers the requests of the server: messages of a legacy server, and requests in the answers of a
-// modern one.
+// answering answers the requests of the server: messages of a legacy server, and requests in the answers of a modern
+// server.
 type answering struct {
 	c        *conn.Conn
 	handlers map[string]RequestHandler // by method; immutable after the client is created
 	serving  serving.Requests
 }
 
-// add makes h the handler of a method.
+// add makes h the handler of a method. It returns an error if h is nil or the method already has a handler.
 func (a *answering) add(method string, h RequestHandler) error {
 	switch {
 	case h == nil:
-		return fmt.Errorf("want one handler for %s, got nil", method)
+		return fmt.Errorf("the handler for %s is nil", method)
 	case a.handlers[method] != nil:
-		return fmt.Errorf("want one handler for %s, got two", method)
+		return fmt.Errorf("more than one handler for %s; set only one", method)
 	}
 	if a.handlers == nil {
 		a.handlers = map[string]RequestHandler{}
@@ -64,7 +64,7 @@ func (a *answering) add(method string, h RequestHandler) error {
 	return nil
 }
 
-// complete adds the answers that every client has. alone means that the handlers need no wrappers; then clients
+// complete adds the handlers that every client has. alone means that the handlers need no wrappers; then clients
 // without other handlers share onlyPing.
 func (a *answering) complete(alone bool) {
 	switch {
@@ -75,7 +75,7 @@ func (a *answering) complete(alone bool) {
 	}
 }
 
-// interpose wraps the handlers in middleware, the first outermost.
+// interpose wraps the handlers in middleware. The first middleware is the outermost.
 func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) error {
 	for method := range a.handlers {
 		for i, wrap := range slices.Backward(middleware) {
@@ -90,10 +90,10 @@ func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) 
 	return nil
 }
 
-// servedAtOnce bounds the concurrent requests of the server; further ones are refused.
+// servedAtOnce is the maximum number of concurrent requests of the server. The client refuses further requests.
 const servedAtOnce = 64
 
-// serve answers one request, in a goroutine of its own.
+// serve answers one request in its own goroutine.
 func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	params, err := m.Params()
 	if err != nil {
@@ -108,9 +108,9 @@ func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answer
 	}
 	in := serving.Incoming(m.Method, &params, r.Session.Peer, m.Size(), instrument.Incoming{ID: m.ID.String()})
 	request := &Request{Method: m.Method, Params: m.Middle()}
-	// before the goroutine starts, because a cancellation may be the next message
+	// Begin runs before the goroutine starts, because the next message may cancel this request.
 	ctx, served := a.serving.Begin(r.Link.Ctx, serving.ID{Link: r.Link, ID: m.ID})
-	a.c.InBackground(r.Link, func() { // ends with the handler
+	a.c.InBackground(r.Link, func() { // the goroutine ends with the handler
 		defer a.serving.Leave(size)
 		a.handle(ctx, served, in, request, answer)
 	})
@@ -126,7 +126,8 @@ func (a *answering) refuse(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.P
 	serving.Reply(&op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
 }
 
-// handle calls the handler of one request and answers it, unless the server has cancelled it in the meantime.
+// handle calls the handler of a request and sends the answer, unless the server has cancelled the request in the
+// meantime.
 func (a *answering) handle(ctx context.Context, served *serving.Request, in instrument.Incoming, r *Request,
 	answer conn.Answerer) {
 	handler, known := a.handlers[r.Method]
@@ -136,12 +137,13 @@ func (a *answering) handle(ctx context.Context, served *serving.Request, in inst
 	in.Known = known
 	var op instrument.Op
 	raw, err := []byte(nil), error(serving.ErrInternal)
-	defer func() { a.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
+	defer func() { a.conclude(&op, served, r, raw, err, answer) }() // deferred, because the handler may end its goroutine
 	ctx, op = a.c.Telemetry.StartHandler(ctx, in)
 	op.Labelled(ctx, func(ctx context.Context) { raw, err = a.protect(ctx, handler, r) })
 }
 
-// conclude answers a request with the result of its handler, unless the server has cancelled it in the meantime.
+// conclude answers a request with the result of its handler, unless the server has cancelled the request in the
+// meantime.
 func (a *answering) conclude(op *instrument.Op, served *serving.Request, r *Request, raw []byte, err error,
 	answer conn.Answerer) {
 	if why := a.serving.End(served); why != nil {
@@ -157,16 +159,16 @@ func noHandler(_ context.Context, r *Request) (any, error) {
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no handler for " + r.Method}
 }
 
-// input calls the handler for one request that the server put into its answer to request id.
+// input calls the handler for a request that the server included in its answer to our request id.
 func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
 	handler, known := a.handlers[r.Method]
 	if !known || r.Method == mcp.MethodPing {
-		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
+		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("the client has no handler for %s", r.Method)}
 	}
 	more := instrument.Incoming{ID: strconv.FormatInt(id, 10), Known: true}
 	in := serving.Incoming(r.Method, &jsonrpc.Params{}, a.c.Present().Peer, 0, more)
 	ctx, op := a.c.Telemetry.StartHandler(ctx, in)
-	defer op.End(conn.BrokenOff) // a handler may end the caller's goroutine
+	defer op.End(conn.BrokenOff) // deferred, because a handler may end the caller's goroutine
 	var raw []byte
 	var err error
 	op.Labelled(ctx, func(ctx context.Context) {
@@ -188,7 +190,7 @@ func (a *answering) protect(ctx context.Context, h RequestHandler, r *Request) (
 	return raw, err
 }
 
-// answerOf calls a handler and encodes its result. Encoding may run user code too.
+// answerOf calls a handler and encodes its result. The encoding may call user code too.
 func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error) {
 	result, err := h(ctx, r)
 	if err != nil {
@@ -204,7 +206,8 @@ func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error)
 	return raw, nil
 }
 
-// answerFrame encodes a result or an error as the answer to a request, and returns the error that the answer contains.
+// answerFrame encodes a result or an error as the answer to a request. It returns the frame and the error that the
+// frame contains.
 func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	if err == nil {
 		var frame []byte

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// legacyReady is like bubble, with a client that is ready, on a server of this version.
+// legacyReady is like bubble, with a ready client and a server of this version.
 func legacyReady(t *testing.T, version mcp.Version, o *mcpclient.Options, f func(t *testing.T, v *conversation,
 	c *mcpclient.Client)) {
 	t.Helper()
@@ -61,7 +61,7 @@ func TestNotificationHandlersRunInOrderAndCanCallClient(t *testing.T) {
 		v.Send(`{"jsonrpc":"2.0","method":"custom/4"}`)
 		synctest.Wait()
 		if len(heard) > 0 {
-			t.Errorf("want nothing heard after remove, got %s", <-heard)
+			t.Errorf("want no notification after remove, got %s", <-heard)
 		}
 	})
 }
@@ -153,7 +153,7 @@ func TestTheServerCanCancelItsRequest(t *testing.T) {
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		synctest.Wait()
 		if n := c.Inspect().Answering; n != 0 {
-			t.Errorf("want no handler left, got %d", n)
+			t.Errorf("want no running handler, got %d", n)
 		}
 	})
 }
@@ -220,7 +220,7 @@ func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
 		return nil, nil
 	})}}
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
-		for i := range 50 { // the cancellation directly after its request
+		for i := range 50 { // each cancellation directly follows its request
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i),
 				fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
 		}
@@ -264,8 +264,7 @@ func TestCapabilitiesWithInvalidJSONAreRefused(t *testing.T) {
 	}
 }
 
-// TestHandlerSpanEndsBeforeResponseIsSent: once the answer is sent, the server's span may end at any moment, and the
-// client's span must end within it.
+// Once the answer is sent, the server's span may end at any moment, and the client's span must end within it.
 func TestHandlerSpanEndsBeforeResponseIsSent(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("ask", func(context.Context, *mcpclient.Request) (any, error) {
@@ -287,7 +286,7 @@ func TestHandlerSpanEndsBeforeResponseIsSent(t *testing.T) {
 		synctest.Wait()
 		span := rec.Span("ask")
 		if got := span.EndTime().Sub(span.StartTime()); got != 0 {
-			t.Errorf("want the span to take no time, without the sending, got %v", got)
+			t.Errorf("want a span without the time of sending, got %v", got)
 		}
 	})
 }
@@ -305,7 +304,7 @@ func TestModernServerRequestsAreNotAnswered(t *testing.T) {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
 				synctest.Wait()
 				done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-				v.Answer(v.Expect("next"), `{}`) // nothing in between
+				v.Answer(v.Expect("next"), `{}`) // the client sends no other message before this call
 				if err := <-done; err != nil {
 					t.Error(err)
 				}

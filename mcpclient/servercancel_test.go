@@ -15,14 +15,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// cancel writes the server's cancellation of a request.
+// cancel sends the server's cancellation of a request.
 func (c *conversation) cancel(id, reason string) {
 	c.t.Helper()
 	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id,
 		reason))
 }
 
-// A call that the server has cancelled gets no answer: it fails at once, and an answer that arrives anyway is late.
+// A call that the server has cancelled gets no answer. The call fails at once, and an answer that arrives anyway is
+// late.
 func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
@@ -45,12 +46,12 @@ func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 						v.Answer(f, fmt.Sprintf(textResult, "late"))
 						v.Answer(g, `{}`)
 						if err := <-other; err != nil {
-							t.Errorf("another call: got %v, want it answered", err)
+							t.Errorf("another call: got %v, want success", err)
 						}
 					})
 					e, _ := errors.AsType[*mcpclient.Error](err)
 					if e == nil || e.Kind != mcpclient.KindProtocol || mcpclient.SafeToRetry(err) || took != 0 {
-						t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took,
+						t.Errorf("got %v after %v, want an error of kind %s at once, not safe to retry", err, took,
 							mcpclient.KindProtocol)
 					}
 					if text := fmt.Sprint(err); !strings.Contains(text, "the server cancelled the request: "+
@@ -69,7 +70,8 @@ func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 	}
 }
 
-// Over HTTP, the stream of a call that the server has cancelled is closed: the transport keeps nothing for it.
+// Over HTTP, the client closes the stream of a call that the server has cancelled, so that the transport keeps nothing
+// for it.
 func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 	var closed []int64
 	bubbleWith(t, nil, func(s *script) transport.Transport {
@@ -90,12 +92,13 @@ func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 			t.Errorf("got %v, want an error without a reason", err)
 		}
 		if fmt.Sprint(closed) != "["+string(f.ID)+"]" {
-			t.Errorf("closed the streams %v, want that of the call, %s", closed, f.ID)
+			t.Errorf("closed the streams %v, want the stream of the call, %s", closed, f.ID)
 		}
 	})
 }
 
-// The log has the reason why a server has cancelled its own request, and the handler can get it from its context.
+// If a server cancels its own request, the log contains the server's reason, and the handler can get it from its
+// context.
 func TestServerCancellationReasonIsLogged(t *testing.T) {
 	var cause error
 	o := mcpclient.Options{Versions: legacyOnly,
@@ -121,7 +124,7 @@ func TestServerCancellationReasonIsLogged(t *testing.T) {
 	})
 }
 
-// The log has the reason why a server has ended a subscription.
+// If a server ends a subscription, the log contains the server's reason.
 func TestSubscriptionCancellationReasonIsLogged(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
 		heard(new(int)))}}

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server that exits without an error before it has sent anything is logged at info, not as a warning; other records
-// report the missing connection.
+// If a server exits without an error before it has sent anything, the exit is logged at info, not as a warning. Other
+// records report the missing connection.
 func TestCleanServerExitIsLoggedAtInfo(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -26,7 +26,7 @@ func TestCleanServerExitIsLoggedAtInfo(t *testing.T) {
 		&mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Telemetry: rec.Telemetry()})
 	if err == nil {
 		_ = c.Close()
-		t.Fatal("a process that runs no test is no server, got a client of it")
+		t.Fatal("want an error, because the process is not a server")
 	}
 	records := rec.Logs("mcp_client.process.exit")
 	if len(records) == 0 {
@@ -37,7 +37,7 @@ func TestCleanServerExitIsLoggedAtInfo(t *testing.T) {
 	}
 }
 
-// TestChildGetsTraceContextIfConfigured starts the same server both ways.
+// The test starts the same server with and without the option.
 func TestChildGetsTraceContextIfConfigured(t *testing.T) {
 	// this process's own trace context, which is not a parent of the child's
 	t.Setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -66,7 +66,7 @@ func TestChildGetsTraceContextIfConfigured(t *testing.T) {
 			want = fmt.Sprintf("00-%s-%s-01", attempt.TraceID(), attempt.SpanID())
 		}
 		if told.Traceparent != want || told.Baggage != "" {
-			t.Errorf("asked to: %v: the child was told %+v, want %s and no baggage", wanted, told, want)
+			t.Errorf("option %v: the child got %+v, want %s and no baggage", wanted, told, want)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The tests of this file show rows of the telemetry schema that no other test of the client shows; the Recording checks
-// the rows themselves.
+// The tests of this file cover rows of the telemetry schema that no other test of the client covers. The Recording
+// checks the rows themselves.
 
 func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
 	features := []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})}
@@ -29,7 +29,7 @@ func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
 		r.listened(`{"toolsListChanged":true}`)
 		synctest.Wait()
 		if n := len(rec.Logs("mcp_client.request.reissued")); n != 0 {
-			t.Errorf("the first subscription repeats none, got %d records that it does", n)
+			t.Errorf("got %d records of a repeated subscription, want none for the first one", n)
 		}
 		r.reconnect(all)
 		r.listened(`{"toolsListChanged":true}`)
@@ -38,13 +38,13 @@ func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
 		for _, span := range rec.SpansNamed(mcp.MethodSubscriptionsListen, trace.SpanKindClient) {
 			if links := span.Links(); len(spans) == 1 &&
 				(len(links) != 1 || links[0].SpanContext.SpanID() != spans[0].SpanID()) {
-				t.Errorf("the second one has a link to the first %v, got %v", spans[0].SpanID(), links)
+				t.Errorf("want a link to the first subscription %v, got %v", spans[0].SpanID(), links)
 			}
 			spans = append(spans, span.SpanContext())
 		}
 		record := rec.Log("mcp_client.request.reissued")
 		if len(spans) != 2 || record.Span.SpanID() != spans[1].SpanID() {
-			t.Errorf("two subscriptions, of which the second is a repetition: got %v and a record of %v", spans, record.Span)
+			t.Errorf("want two subscriptions and a record of the second, got %v and a record of %v", spans, record.Span)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestResourceUpdateSpanHasURI(t *testing.T) {
 				return
 			}
 		}
-		t.Error("the span of the notification has the URI of the resource, got none")
+		t.Error("the span of the notification has no URI of the resource")
 	})
 }
 
@@ -87,7 +87,7 @@ func TestPromptNameIsInRetryAndInputRecords(t *testing.T) {
 		}
 		for _, event := range []string{"mcp_client.send.retry", "mcp_client.request.input_required"} {
 			if got := rec.Log(event).Text("gen_ai.prompt.name"); got != "greet" {
-				t.Errorf("%s names the prompt greet, got %q", event, got)
+				t.Errorf("%s: want the prompt greet, got %q", event, got)
 			}
 		}
 	})
@@ -125,26 +125,26 @@ func TestDroppedNotificationLogsAreRateLimited(t *testing.T) {
 			await(t, c)
 			const flood = 20
 			v.Send(`{"jsonrpc":"2.0","method":"flood"}`)
-			synctest.Wait() // the handler runs
+			synctest.Wait() // the handler is running
 			for range flood {
 				v.Send(`{"jsonrpc":"2.0","method":"flood"}`)
 			}
 			synctest.Wait()
 			if n := len(rec.Logs("mcp_client.notification.dropped")); n != 5 {
-				t.Errorf("five records at once, got %d", n)
+				t.Errorf("want five records at first, got %d", n)
 			}
 			time.Sleep(2 * time.Second)
 			v.Send(`{"jsonrpc":"2.0","method":"flood"}`)
 			synctest.Wait()
 			records := rec.Logs("mcp_client.notification.dropped")
 			if got, want := records[len(records)-1].Text("mcp_client.suppressed"), fmt.Sprint(flood-1-5); got != want {
-				t.Errorf("the next one counts what was left out: got %s, want %s", got, want)
+				t.Errorf("suppressed records in the next one: got %s, want %s", got, want)
 			}
 			close(release)
 		})
 }
 
-// A model may call tools that do not exist. Once the client knows the tools, metrics omit the names of others.
+// A model may call tools that do not exist. Once the client knows the tools, metrics omit the names of other tools.
 func TestUnlistedToolIsOmittedFromMetrics(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
@@ -177,7 +177,7 @@ func TestUnlistedToolIsOmittedFromMetrics(t *testing.T) {
 			}
 		}
 		if span := rec.Span("tools/call invented"); span.Attributes()[1].Value.String() != "invented" {
-			t.Errorf("the span has the name as it is, got %v", span.Attributes())
+			t.Errorf("want the name in the span, got %v", span.Attributes())
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// Go's allocator has few sizes, and adds 8 bytes to values above 512 bytes that contain pointers. One more byte than
+// Go's allocator has few sizes, and adds 8 bytes to values above 512 bytes that contain pointers. One byte more than
 // these sizes would cost each client another 128 or 32 bytes.
 func TestClientStructsFitAllocatorSizeClasses(t *testing.T) {
 	for name, size := range map[string]struct{ got, most uintptr }{
@@ -16,7 +16,7 @@ func TestClientStructsFitAllocatorSizeClasses(t *testing.T) {
 		"instrument.Client": {unsafe.Sizeof(instrument.Client{}), 448},
 	} {
 		if size.got > size.most {
-			t.Errorf("%s: got %d bytes, want %d at most", name, size.got, size.most)
+			t.Errorf("%s: got %d bytes, want at most %d", name, size.got, size.most)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// ownCall marks the context of a test's own calls.
+// ownCall is the context key of a test's own calls.
 type ownCall struct{}
 
 // stuck is a log handler that blocks until it is released, except for records of the test's own calls.
@@ -63,14 +63,14 @@ func stuckLog(t *testing.T, o mcpclient.Options, lends bool, f func(t *testing.T
 	})
 }
 
-// promptly makes a call that is answered at once, and wants its result at once.
+// promptly makes a call that the server answers at once, and checks that the caller gets the result at once.
 func promptly(t *testing.T, v *conversation, c *mcpclient.Client, beside string) {
 	t.Helper()
 	ctx := context.WithValue(t.Context(), ownCall{}, true)
 	begun := time.Now()
 	done := background(func() error { return c.Call(ctx, "x/quick", nil, nil) })
 	for {
-		f := v.Receive() // answers to the server may precede it
+		f := v.Receive() // answers to the server may precede the call
 		if f.Method == "x/quick" {
 			v.Answer(f, "{}")
 			break
@@ -78,43 +78,43 @@ func promptly(t *testing.T, v *conversation, c *mcpclient.Client, beside string)
 	}
 	err := <-done
 	if took := time.Since(begun); err != nil || took > time.Millisecond {
-		t.Errorf("a call beside %s: %v after %v, want it answered at once", beside, err, took)
+		t.Errorf("a call during %s: %v after %v, want success at once", beside, err, took)
 	}
 	synctest.Wait()
 }
 
-// said lists every kind of unsolicited message of a server, in both eras; %d is the id of a finished call.
+// said lists every kind of unsolicited message of a server, in both eras. %d is the ID of a finished call.
 var said = map[string]string{
-	"garbage":            `{"jsonrpc":`,
-	"no object":          `17`,
-	"another protocol":   `{"hello":"world"}`,
-	"an id that is none": `{"jsonrpc":"2.0","id":{},"result":{}}`,
+	"garbage":          `{"jsonrpc":`,
+	"not an object":    `17`,
+	"another protocol": `{"hello":"world"}`,
+	"an invalid id":    `{"jsonrpc":"2.0","id":{},"result":{}}`,
 	"a frame over the limit": `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x",
 		64<<10) + `"}}`,
-	"an answer to no call":             `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
+	"an answer to an unknown call":     `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
 	"an answer twice":                  `{"jsonrpc":"2.0","id":%d,"result":{}}`,
 	"an error twice":                   `{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"no"}}`,
 	"a batch":                          `[{"jsonrpc":"2.0","method":"x/news"}]`,
 	"a notification without a handler": `{"jsonrpc":"2.0","method":"x/other"}`,
 	"a notification with a handler":    `{"jsonrpc":"2.0","method":"x/news"}`,
-	"a notification that is none":      `{"jsonrpc":"2.0","method":"x/news","params":[]}`,
-	"progress of nothing": `{"jsonrpc":"2.0","method":"notifications/progress",` +
+	"an invalid notification":          `{"jsonrpc":"2.0","method":"x/news","params":[]}`,
+	"progress of an unknown call": `{"jsonrpc":"2.0","method":"notifications/progress",` +
 		`"params":{"progressToken":5,"progress":1}}`,
 	"a log message": `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error",` +
 		`"data":"x"}}`,
 	"a change of the tools": `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
-	"a cancellation of nothing": `{"jsonrpc":"2.0","method":"notifications/cancelled",` +
+	"a cancellation of an unknown request": `{"jsonrpc":"2.0","method":"notifications/cancelled",` +
 		`"params":{"requestId":987654321}}`,
-	"an acknowledgment of nothing": `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",` +
+	"an unknown acknowledgment": `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",` +
 		`"params":{}}`,
-	"a ping":                            `{"jsonrpc":"2.0","id":"p","method":"ping"}`,
-	"a request without a handler":       `{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`,
-	"a request with a handler":          `{"jsonrpc":"2.0","id":"r","method":"roots/list"}`,
-	"a request whose params are no use": `{"jsonrpc":"2.0","id":"s","method":"roots/list","params":[]}`,
+	"a ping":                        `{"jsonrpc":"2.0","id":"p","method":"ping"}`,
+	"a request without a handler":   `{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`,
+	"a request with a handler":      `{"jsonrpc":"2.0","id":"r","method":"roots/list"}`,
+	"a request with invalid params": `{"jsonrpc":"2.0","id":"s","method":"roots/list","params":[]}`,
 }
 
-// A log handler that blocks delays only the code that logs, not the reading of messages in any goroutine, nor
-// connecting and negotiating.
+// A log handler that blocks delays only the code that logs. It does not delay the reading of messages in any goroutine,
+// or connecting and negotiating.
 func TestBlockedLogHandlerDoesNotDelayOtherCalls(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
 		for _, lends := range []bool{false, true} {
@@ -165,8 +165,8 @@ func TestBlockedLogHandlerDoesNotDelayOtherCalls(t *testing.T) {
 	}
 }
 
-// A caller that reads its own answer returns in time, whatever other message it receives and however long that message
-// is logged.
+// A caller that reads its own answer returns in time, whatever other message it receives and however long the logging
+// of that message takes.
 func TestReadingCallerIsNotDelayedByLogging(t *testing.T) {
 	stuckLog(t, mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script,
 		c *mcpclient.Client) {
@@ -197,7 +197,8 @@ func TestReadingCallerIsNotDelayedByLogging(t *testing.T) {
 	})
 }
 
-// An OnTransition that blocks delays no connection. The queue of transitions is bounded, and dropped ones are reported.
+// An OnTransition that blocks delays no connection. The queue of transitions is limited, and the client reports dropped
+// transitions.
 func TestBlockedOnTransitionDoesNotDelayConnections(t *testing.T) {
 	const connections = 200
 	var release chan struct{}
@@ -225,12 +226,12 @@ func TestBlockedOnTransitionDoesNotDelayConnections(t *testing.T) {
 		f := mcpclient.ProbeOf(c).Figures()
 		waiting, untold := f.Records, f.Untold
 		if waiting > conn.UntoldRecords || untold == 0 {
-			t.Errorf("%d records wait, %d were left out; want at most %d to wait", waiting, untold, conn.UntoldRecords)
+			t.Errorf("%d records wait, %d were dropped; want at most %d waiting", waiting, untold, conn.UntoldRecords)
 		}
 		close(release)
 		synctest.Wait()
 		if got := rec.Log("mcp_client.log.lost").Text("mcp_client.suppressed"); got != fmt.Sprint(untold) {
-			t.Errorf("the log says that %s records were left out, want %d", got, untold)
+			t.Errorf("the log reports %s dropped records, want %d", got, untold)
 		}
 		stones := mcpclient.ProbeOf(c).Figures().Told
 		if got := rec.Value("mcp_client.tombstone.kept"); got != int64(stones) || stones == 0 {

@@ -19,7 +19,7 @@ import (
 // launcher is a transport that reports a server process.
 type launcher struct {
 	transport.Transport
-	said string // last line on its standard error
+	said string // last line on the standard error of the process
 }
 
 func (l launcher) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
@@ -57,7 +57,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 				if init.ID == nil {
 					init = v.Expect(mcp.MethodInitialize)
 				}
-				time.Sleep(5 * time.Second) // which it may take after its first output
+				time.Sleep(5 * time.Second) // the time is allowed after the first output
 				v.Answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
 				v.Expect(mcp.NotificationInitialized)
 			}},
@@ -68,7 +68,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 					v.Refuse(init, mcp.CodeUnsupportedVersion, "no")
 				}
 			}},
-			"modern, and says nothing to initialize": {mcp.Version20260728, func(v *conversation, probe, init frame) {
+			"modern, without an answer to initialize": {mcp.Version20260728, func(v *conversation, probe, init frame) {
 				v.Answer(probe, discovered)
 			}},
 		} {
@@ -90,7 +90,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 	}
 }
 
-func TestErrorOfSilentServerHasItsStderr(t *testing.T) {
+func TestErrorOfSilentServerIncludesStderr(t *testing.T) {
 	launching(t, nil, "waiting for a lock", func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		begun := time.Now()
@@ -103,7 +103,7 @@ func TestErrorOfSilentServerHasItsStderr(t *testing.T) {
 		if !errors.Is(err, conn.ErrSlow) ||
 			!strings.Contains(err.Error(),
 				`its process has written nothing to its standard output; its last output: "waiting for a lock"`) {
-			t.Errorf("got %v, want what it has not done, and its last words", err)
+			t.Errorf("got %v, want an error with the missing output and the last line of standard error", err)
 		}
 		s.next(t)
 		waitFor(t, c, connstate.Initializing)
@@ -126,13 +126,13 @@ func TestTheInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
 		begun := time.Now()
 		waitFor(t, c, connstate.Backoff)
 		if took := time.Since(begun); took != 10*time.Second {
-			t.Errorf("it was given %v from its first word, want 10s", took)
+			t.Errorf("the client waited %v after the first output, want 10s", took)
 		}
 	})
 }
 
 // A server that is not a process needs no time to start.
-func TestStartTimeIsAllowedOnlyForProcesses(t *testing.T) {
+func TestStartTimeoutAppliesOnlyToProcesses(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t)
 		begun := time.Now()

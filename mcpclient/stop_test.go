@@ -177,10 +177,10 @@ func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
 		v.Send(fmt.Sprintf(`{"result":{"x":"%s"},"jsonrpc":"2.0","id":%s}`, strings.Repeat("x", 5000), f.ID))
 		v.Answer(g, `{}`)
 		if e, ok := errors.AsType[*mcpclient.Error](<-over); !ok || e.Kind != mcpclient.KindProtocol {
-			t.Errorf("want its own call to fail with kind protocol, got %v", e)
+			t.Errorf("want the call with the frame to fail with kind protocol, got %v", e)
 		}
 		if err := <-other; err != nil {
-			t.Errorf("want the other call to live, got %v", err)
+			t.Errorf("want the other call to succeed, got %v", err)
 		}
 	})
 }
@@ -190,7 +190,7 @@ func TestConnectGivesUpAfterThreeAttempts(t *testing.T) {
 		broken := errors.New("the server is out for lunch")
 		_, err := mcpclient.Connect(t.Context(), failing{newScript(t), broken}, nil)
 		if !errors.Is(err, broken) || !errors.Is(err, mcpclient.ErrShutdown) {
-			t.Errorf("want why the last attempt failed, got %v", err)
+			t.Errorf("want the error of the last attempt, got %v", err)
 		}
 	})
 }
@@ -203,7 +203,7 @@ func TestConnectEndsWithItsContextAndClosesTheClient(t *testing.T) {
 		_, err := mcpclient.Connect(ctx, failing{newScript(t), broken},
 			&mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: -1}})
 		if !errors.Is(err, broken) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("want the context's end and why the last attempt failed, got %v", err)
+			t.Errorf("want the context's error and the error of the last attempt, got %v", err)
 		}
 	})
 }

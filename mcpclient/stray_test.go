@@ -16,8 +16,8 @@ func changed(params string) string {
 	return `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + params + `}}`
 }
 
-// On a shared stream, notifications that belong to no subscription of the client reach no handler.
-// (specification 2026-07-28, basic/patterns/subscriptions)
+// On a shared stream, notifications that belong to no subscription of the client reach no handler. (specification
+// 2026-07-28, basic/patterns/subscriptions)
 func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 	var tools, all int
 	o := mcpclient.Options{Features: []mcpclient.Feature{
@@ -35,7 +35,7 @@ func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 			synctest.Wait()
 			dropped := rec.Value("mcp_client.notification.drops", "mcp_client.drop.reason", "unsubscribed")
 			if tools != wantTools || all != wantAll || dropped != wantDropped {
-				t.Errorf("%s: the handlers heard %d and %d and %d were dropped, want %d, %d, %d",
+				t.Errorf("%s: the handlers got %d and %d and %d were dropped, want %d, %d, %d",
 					what, tools, all, dropped, wantTools, wantAll, wantDropped)
 			}
 		}
@@ -46,12 +46,12 @@ func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 		v.Send(
 			fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{%s,"notifications":{"toolsListChanged":true}}}`,
 				mcp.NotificationSubscriptionsAcknowledged, mine),
-			changed(mine)) // directly after it
-		wants("directly behind the acknowledgement", 1, 2, 1) // the acknowledgement is a notification too
+			changed(mine)) // directly after the acknowledgement
+		wants("directly after the acknowledgement", 1, 2, 1) // the acknowledgement is a notification too
 
 		v.Send(changed(ofSubscription("9999")), changed(ofSubscription(`{}`)), changed(``))
-		v.Send(changed(ofSubscription(`"` + string(f.ID) + `"`))) // a string is another id
-		wants("of subscriptions that there are not", 1, 2, 5)
+		v.Send(changed(ofSubscription(`"` + string(f.ID) + `"`))) // a string is another ID
+		wants("of unknown subscriptions", 1, 2, 5)
 		v.Send(`{"jsonrpc":"2.0","method":"acme/news","params":{` + ofSubscription("9999") + `}}`)
 		wants("a method of the server's own that names another subscription", 1, 2, 6)
 		v.Send(`{"jsonrpc":"2.0","method":"acme/news","params":{"x":1}}`)
@@ -70,13 +70,13 @@ func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 		v.Send(changed(mine))
 		wants("after the server has ended it", 1, 3, 8)
 		if n := len(rec.Logs("mcp_client.notification.dropped")); n < 1 || n > 8 {
-			t.Errorf("got %d records of 8 that were dropped, want some", n)
+			t.Errorf("got %d records of 8 dropped notifications, want some", n)
 		}
 	})
 }
 
-// The server may have queued a change for a subscription when its replacement was opened. The replacement does not
-// report that change, so the late notification must be handled.
+// The server may have queued a change for a subscription before its replacement was opened. The replacement does not
+// report that change, so the client must handle the late notification.
 func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 	var n int
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
@@ -95,12 +95,12 @@ func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 		v.Send(changed(ofSubscription(string(old.ID))))
 		synctest.Wait()
 		if n != 3 {
-			t.Errorf("the handler heard %d changes, want one of each subscription and the late one", n)
+			t.Errorf("the handler got %d changes, want one of each subscription and the late one", n)
 		}
 	})
 }
 
-// A legacy server has no subscriptions: its notifications have no subscription id.
+// A legacy server has no subscriptions, so its notifications have no subscription ID.
 func TestLegacyNotificationsNeedNoSubscription(t *testing.T) {
 	var n int
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
@@ -110,7 +110,7 @@ func TestLegacyNotificationsNeedNoSubscription(t *testing.T) {
 		v.Send(changed(``), changed(ofSubscription("9999")))
 		synctest.Wait()
 		if n != 2 {
-			t.Errorf("the handler heard %d changes, want 2", n)
+			t.Errorf("the handler got %d changes, want 2", n)
 		}
 	})
 }

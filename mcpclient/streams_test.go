@@ -14,15 +14,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// streams wraps a script in a transport in which requests have their own streams, as in HTTP, and fail one by one: the
-// methods own and fail write for one request.
+// streams wraps a script in a transport in which requests have their own streams, as over HTTP, and may fail
+// separately. The methods own and fail write for one request.
 func streams(s transport.Transport) *rigged {
 	return &rigged{Transport: s, receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
 		return onStream(next(ctx))
 	}}
 }
 
-// onStream decodes frames that own and fail have written.
+// onStream decodes frames that the methods own and fail have written.
 func onStream(f transport.Frame, err error) (transport.Frame, error) {
 	what, rest, _ := strings.Cut(string(f.Data), " ")
 	if err != nil || what != "own" && what != "fail" {
@@ -56,13 +56,13 @@ func (c *conversation) fail(f frame, e transport.RequestError) {
 	c.Send(fmt.Sprintf("fail %s %s", f.ID, data))
 }
 
-// streamed runs f in a bubble with a client whose requests have streams of their own.
+// streamed runs f in a bubble with a client whose requests have their own streams.
 func streamed(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
 	bubbleWith(t, o, func(s *script) transport.Transport { return streams(s) }, f)
 }
 
-// bubbleWith runs f in a bubble with a client of a script that wrap has wrapped.
+// bubbleWith runs f in a bubble with a client of a script that is wrapped by wrap.
 func bubbleWith(t *testing.T, o *mcpclient.Options, wrap func(*script) transport.Transport,
 	f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
@@ -81,10 +81,10 @@ func bubbleWith(t *testing.T, o *mcpclient.Options, wrap func(*script) transport
 	})
 }
 
-// pinnedLegacy are the options of a client that does not probe.
+// pinnedLegacy returns options of a client that does not probe.
 func pinnedLegacy() *mcpclient.Options { return &mcpclient.Options{Versions: legacyOnly} }
 
-// elapsed returns how much time passes in f.
+// elapsed returns the time that passes in f.
 func elapsed(f func()) time.Duration {
 	start := time.Now()
 	f()

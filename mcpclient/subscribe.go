@@ -15,25 +15,28 @@ import (
 )
 
 // SubscribeResource asks the server to report changes of a resource to [HandleResourceUpdated]. It returns when the
-// server has agreed. If the server does not agree, for this resource or for any, the error has [ErrUnsupported] in its
-// chain, or is the server's own. With Options.NoListening the error names that option. An error changes nothing.
+// server has agreed. If the server does not support subscriptions, or not for this resource, the error wraps
+// [ErrUnsupported] or is the server's own error. With Options.NoListening, the error names that option. After an error,
+// nothing has changed.
 //
-// The subscription lasts until [Client.UnsubscribeResource] or the end of the client: after a lost connection the
-// client renews it in the new session and calls the handlers, because it may have missed a change. If the server does
-// not answer, the client tries again, after Backoff.Min to Backoff.Max of [Options]. If a server refuses, the client
-// emits the record mcp_client.subscription.lost. A legacy server gives a reason, and the client tries again in the next
-// session. A modern server gives none, and the client asks it again after Backoff.Min to Backoff.Max. Subscribing to a
-// resource twice has the same effect as once, and one unsubscription ends it.
+// The subscription lasts until [Client.UnsubscribeResource] or the end of the client. After a lost connection, the
+// client renews the subscription in the new session and calls the handlers, because it may have missed a change. If the
+// server does not answer, the client tries again after Backoff.Min to Backoff.Max of [Options]. If the server refuses,
+// the client emits the record mcp_client.subscription.lost. A legacy server gives a reason for the refusal, and the
+// client tries again in the next session. A modern server gives no reason, and the client asks it again after
+// Backoff.Min to Backoff.Max. Subscribing to a resource twice has the same effect as once, and one unsubscription ends
+// it.
 //
-// With a modern server, the client changes its subscription by opening a new one. It reads the old one for 5 s more, so
-// handlers may get a change twice; more than 4 replacements in that time end the oldest early, which counts as a gap.
+// With a modern server, the client changes its subscription by opening a new one. It reads the old subscription for
+// another 5 s, so handlers may get a change twice. If there are more than 4 replacements in that time, the client ends
+// the oldest subscription early, which counts as a gap.
 //
-// For a legacy server the client sends resources/subscribe. For a modern server, one subscriptions/listen covers
-// all handlers and subscriptions, so only the options for the timeout and WaitForReady apply there.
-// (specification 2025-11-25, server/resources, "Subscriptions"; 2026-07-28, basic/patterns/subscriptions)
+// For a legacy server, the client sends resources/subscribe. For a modern server, one subscriptions/listen covers all
+// handlers and subscriptions, so of the options only the timeout and WaitForReady apply. (specification 2025-11-25,
+// server/resources, "Subscriptions"; 2026-07-28, basic/patterns/subscriptions)
 func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	p := &mcp.SubscribeParams{URI: uri}
-	options = append(options[:len(options):len(options)], ifSent) // modern servers get another method
+	options = append(options[:len(options):len(options)], ifSent) // a modern server gets another method
 	return c.operate(ctx, mcp.MethodSubscribe, p, options, func(ctx context.Context, options []CallOption) error {
 		return c.subscribe(ctx, p, options)
 	})
@@ -68,9 +71,9 @@ func (c *Client) subscribe(ctx context.Context, p *mcp.SubscribeParams, options 
 }
 
 // UnsubscribeResource ends the subscription of [Client.SubscribeResource]. Even if it fails, and even if ctx has
-// ended before, later sessions do not subscribe to the resource, unless a concurrent SubscribeResource of the same
-// resource succeeds. An error means that a legacy server may report changes until the session ends. If the client
-// is not ready, there is no server to notify, which is not an error.
+// already ended, later sessions do not subscribe to the resource, unless a concurrent SubscribeResource for the same
+// resource succeeds. An error means that a legacy server may report changes until the session ends. If the client is
+// not ready, there is no server to notify; this is not an error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	p := &mcp.UnsubscribeParams{URI: uri}
 	options = append(options[:len(options):len(options)], ifSent) // a client that is not ready sends nothing
@@ -85,7 +88,7 @@ func (c *Client) unsubscribe(ctx context.Context, p *mcp.UnsubscribeParams, opti
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	w, ok := c.subscriptions.watches.enter(limited, uri)
-	if !ok { // another caller is subscribing, or a new session is
+	if !ok { // another caller or a new session is subscribing
 		c.subscriptions.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
 		return errorOf(conn.Outlived(limited, mcp.MethodUnsubscribe, true))
@@ -124,12 +127,12 @@ func (subs *subscriptions) listenTo(ctx context.Context, s *conn.Session, w *wat
 	return err
 }
 
-// restoredAtOnce bounds the concurrent requests that renew subscriptions when a session with a legacy server
-// begins.
+// restoredAtOnce is the maximum number of concurrent requests that renew subscriptions when a session with a legacy
+// server begins.
 const restoredAtOnce = 8
 
-// restore renews the subscriptions to resources, in a session that is not the first. For modern servers listen
-// does it.
+// restore renews the subscriptions to resources in each session after the first. For modern servers, listen renews
+// them.
 func (subs *subscriptions) restore(s *conn.Session) {
 	if s.First {
 		return
@@ -155,7 +158,7 @@ func (subs *subscriptions) restore(s *conn.Session) {
 	}
 }
 
-// restoreAll renews subscriptions at a legacy server, and returns the URIs that need another attempt.
+// restoreAll renews subscriptions at a legacy server. It returns the URIs that need another attempt.
 func (subs *subscriptions) restoreAll(s *conn.Session, uris []string) (again []string) {
 	var mu sync.Mutex
 	var tries sync.WaitGroup
@@ -168,7 +171,7 @@ func (subs *subscriptions) restoreAll(s *conn.Session, uris []string) (again []s
 			return nil
 		}
 		tries.Add(1)
-		subs.c.core.InBackground(s.Link, func() { // ends with its call
+		subs.c.core.InBackground(s.Link, func() { // the goroutine ends with its call
 			defer tries.Done()
 			defer func() { <-slots }()
 			if !subs.restoreOne(s, uri) {
@@ -182,8 +185,8 @@ func (subs *subscriptions) restoreAll(s *conn.Session, uris []string) (again []s
 	return again
 }
 
-// restoreOne renews a subscription at a legacy server. It reports false if another attempt is needed: there was no
-// answer, and the server has not refused.
+// restoreOne renews a subscription at a legacy server. It returns false if another attempt is needed, because the
+// server has neither agreed nor refused.
 func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 	w, ok := subs.watches.enter(s.Ctx, uri)
 	if !ok {
@@ -208,7 +211,7 @@ func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 }
 
 // isRefusal reports whether err is an error of the server, or permanent. An internal error does not count, because a
-// gateway returns it while its member is away.
+// gateway returns it while one of its servers is away.
 func isRefusal(err error) bool {
 	said, answered := errors.AsType[*mcp.Error](err)
 	answered = answered && said.Code != mcp.CodeInternalError
@@ -217,14 +220,14 @@ func isRefusal(err error) bool {
 		ok && (e.Kind == KindProtocol || e.Kind == KindInvalid || e.Kind == KindShutdown)
 }
 
-// notHonoured returns the error for a resource that a modern server has left out of its acknowledgement.
+// notHonoured returns the error for a resource that is missing in the acknowledgement of a modern server.
 func notHonoured(uri string) error {
 	e := unsupported(mcp.MethodSubscriptionsListen, fmt.Sprintf("updates of %q", uri))
 	e.Unsent = false
 	return e
 }
 
-// without returns uris without others, nil if none is left.
+// without returns the uris that are not in others, or nil if none is left.
 func without(uris, others []string) []string {
 	var left []string
 	for _, uri := range uris {

@@ -40,16 +40,16 @@ func (r *revision) subscribe(uri string, besides ...string) {
 		r.t.Errorf("subscribe %s: %v", uri, err)
 	}
 	if r.modern() && len(besides) > 0 {
-		r.Expect(mcp.NotificationCancelled) // of the previous subscription
+		r.Expect(mcp.NotificationCancelled) // the client cancels the previous subscription
 	}
 }
 
-// subscribed receives a request to subscribe to a resource and agrees to it.
+// subscribed receives a request to subscribe to a resource, and agrees to it.
 func (r *revision) subscribed(uri string) {
 	r.t.Helper()
 	f := r.Expect(mcp.MethodSubscribe)
 	if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"uri":%q}`, uri); got != want {
-		r.t.Errorf("want %s asked for, got %s", want, got)
+		r.t.Errorf("want a request for %s, got %s", want, got)
 	}
 	r.Answer(f, `{}`)
 }
@@ -86,7 +86,7 @@ func TestUpdatesOfASubscribedResourceReachTheHandler(t *testing.T) {
 	j := &journal{}
 	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}},
 		func(t *testing.T, r *revision) {
-			r.silent() // a handler alone is no reason to ask for updates
+			r.silent() // a handler alone does not subscribe to updates
 			r.subscribe(motd)
 			j.wants(t)
 			r.updated(motd)
@@ -119,17 +119,18 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 			if r.modern() {
 				f := r.Expect(mcp.MethodSubscriptionsListen)
 				if got, want := paramsOf(t, f), `{"notifications":`+about(motd, news)+`}`; got != want {
-					t.Errorf("want %s asked for, got %s", want, got)
+					t.Errorf("want a request for %s, got %s", want, got)
 				}
-				j.wants(t) // not before the server has agreed: changes until then would be missed
+				j.wants(t) // not before the server has agreed, because changes until then would be missed
 				r.agree(f, "")
 			} else {
 				seen := []string{r.anew(), r.anew()}
 				if slices.Sort(seen); !slices.Equal(seen, []string{`{"uri":"` + motd + `"}`, `{"uri":"` + news + `"}`}) {
-					t.Errorf("want both resources subscribed to, got %q", seen)
+					t.Errorf("want subscriptions to both resources, got %q", seen)
 				}
 			}
-			j.wants(t, "updated "+motd, "updated "+news) // they may have changed; raw handlers get only received notifications
+			// the resources may have changed; raw handlers get only received notifications
+			j.wants(t, "updated "+motd, "updated "+news)
 			r.silent()
 		}
 		r.updated(motd)
@@ -161,9 +162,9 @@ func TestSubscriptionsAreRenewedAfterALostSession(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		r.fail(r.Expect("x/y"), transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 		if err := <-done; err == nil {
-			t.Error("want the call lost with its session")
+			t.Error("want the call to fail with its session")
 		}
-		r.greet(r.v, all) // on the same connection
+		r.greet(r.v, all) // the new session uses the same connection
 		r.subscribed(motd)
 		j.wants(t, "updated "+motd)
 	})
@@ -229,7 +230,7 @@ func TestSubscribeEndsWithItsContext(t *testing.T) {
 			"subscribe": r.c.SubscribeResource, "unsubscribe": r.c.UnsubscribeResource,
 		} {
 			if err := change(limited, motd); !errors.Is(err, context.DeadlineExceeded) || !mcpclient.SafeToRetry(err) {
-				t.Errorf("want another %s of the same resource to wait, and give up, got %v", name, err)
+				t.Errorf("want another %s of the same resource to wait until its context ends, got %v", name, err)
 			}
 		}
 		cancel(errLunch)
@@ -237,7 +238,7 @@ func TestSubscribeEndsWithItsContext(t *testing.T) {
 			t.Errorf("want %v, got %v", errLunch, err)
 		}
 		if r.modern() {
-			r.agree(f, "") // too late: the client no longer wants the resource
+			r.agree(f, "") // too late, because the client no longer wants the resource
 		}
 		r.Expect(mcp.NotificationCancelled)
 		r.reconnect(all)
@@ -261,7 +262,7 @@ func TestSubscribeEndsAtItsTimeout(t *testing.T) {
 		}
 		if r.modern() {
 			if took := elapsed(func() { r.Expect(mcp.NotificationCancelled) }); took != 5*time.Second {
-				t.Errorf("want the subscription cancelled that is not acknowledged, after 5 s more, got %v", took)
+				t.Errorf("want a cancellation of the unacknowledged subscription after 5 s more, got %v", took)
 			}
 		} else {
 			r.Expect(mcp.NotificationCancelled)
@@ -289,7 +290,7 @@ func TestSubscribeLostInFlightIsNotRestored(t *testing.T) {
 			t.Errorf("want %v, got %v", mcpclient.ErrShutdown, err)
 		}
 		if err := r.c.UnsubscribeResource(t.Context(), motd); err != nil {
-			t.Errorf("want nothing to unsubscribe from, got %v", err)
+			t.Errorf("want no error of unsubscribing, got %v", err)
 		}
 		if err := r.c.SubscribeResource(t.Context(), motd); !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("want %v, got %v", mcpclient.ErrShutdown, err)
@@ -328,7 +329,7 @@ func TestUnsupportedListenIsRequestedOnce(t *testing.T) {
 		synctest.Wait()
 		r.Refuse(f, mcp.CodeMethodNotFound, "no")
 		if e, ok := errors.AsType[*mcp.Error](<-other); !ok || e.Code != mcp.CodeMethodNotFound {
-			t.Errorf("want the server's error for all who wait, got %v", e)
+			t.Errorf("want the server's error for all waiting callers, got %v", e)
 		}
 		for range 2 {
 			if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeMethodNotFound {
@@ -339,7 +340,7 @@ func TestUnsupportedListenIsRequestedOnce(t *testing.T) {
 		<-done
 		r.silent()
 		r.reconnect(all)
-		r.subscribe(motd) // another session may be another server
+		r.subscribe(motd) // another session may be with another server
 	})
 }
 
@@ -369,13 +370,13 @@ func TestRenewedSubscriptionReportsPossibleUpdates(t *testing.T) {
 		synctest.Wait()
 		done = background(func() error { return r.c.SubscribeResource(t.Context(), news) })
 		if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != 0 {
-			t.Errorf("want the one who waits not to wait for the next attempt, which came after %v", took)
+			t.Errorf("want an attempt at once for a waiting caller, got it after %v", took)
 		}
 		r.agree(f, "")
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		j.wants(t, "tools", "updated "+motd) // not the new one
+		j.wants(t, "tools", "updated "+motd) // no update of the new resource
 		r.silent()
 	})
 }
@@ -439,7 +440,7 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
-				j.wants(t, "updated "+motd) // the server reports it again
+				j.wants(t, "updated "+motd) // the server reports the resource again
 				r.Expect(mcp.NotificationCancelled)
 				r.Expect(mcp.NotificationCancelled)
 				r.reconnect(all)
@@ -453,8 +454,7 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 	}
 }
 
-// TestUnhonouredResourceSubscriptionIsRequestedAgain covers a gateway that has temporarily lost the member with the
-// resource.
+// A gateway has temporarily lost the server with the resource.
 func TestUnhonouredResourceSubscriptionIsRequestedAgain(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
@@ -477,7 +477,7 @@ func TestUnhonouredResourceSubscriptionIsRequestedAgain(t *testing.T) {
 				t.Errorf("asked again after %v, want %v", took, pause)
 			}
 			r.agree(again, tools)
-			r.Expect(mcp.NotificationCancelled) // of this one: the other one is equivalent
+			r.Expect(mcp.NotificationCancelled) // the client cancels this subscription, because the other one is equivalent
 			r.subscription = open
 			r.tell(mcp.NotificationToolListChanged, "{}")
 			j.wants(t, "tools")
@@ -490,7 +490,7 @@ func TestUnhonouredResourceSubscriptionIsRequestedAgain(t *testing.T) {
 	})
 }
 
-// atOnce is the number of subscriptions that are restored at once.
+// atOnce is the number of subscriptions that the client restores concurrently.
 const atOnce = 8
 
 func TestFewSubscriptionsAreRestoredConcurrently(t *testing.T) {
@@ -506,12 +506,12 @@ func TestFewSubscriptionsAreRestoredConcurrently(t *testing.T) {
 		for range atOnce {
 			waiting = append(waiting, r.Expect(mcp.MethodSubscribe))
 		}
-		r.silent() // the others wait
+		r.silent() // the other subscriptions wait
 		for len(uris) > 0 {
 			f := waiting[0]
 			waiting = waiting[1:]
 			if p := paramsOf(t, f); !uris[p] {
-				t.Errorf("want each subscribed to once, got %s", p)
+				t.Errorf("want one subscription to each, got %s", p)
 			} else {
 				delete(uris, p)
 			}
@@ -522,7 +522,7 @@ func TestFewSubscriptionsAreRestoredConcurrently(t *testing.T) {
 		}
 		r.silent()
 		r.reconnect(all)
-		r.Expect(mcp.MethodSubscribe) // then the connection is lost again: nothing may leak
+		r.Expect(mcp.MethodSubscribe) // after this, the connection is lost again, and nothing may leak
 		r.Close()
 	})
 }
@@ -560,11 +560,11 @@ func TestUnsubscribeReturnsAtOnce(t *testing.T) {
 		for _, uri := range uris {
 			if err := r.c.UnsubscribeResource(over, uri); (err == nil) != r.modern() || err != nil &&
 				!errors.Is(err, context.Canceled) {
-				t.Errorf("want an error only of the request that a legacy server did not get, got %v", err)
+				t.Errorf("want an error only if a legacy server did not get the request, got %v", err)
 			}
 		}
 		r.reconnect(all)
-		r.silent() // whatever error was returned
+		r.silent() // no request, whatever error was returned
 	})
 }
 
@@ -572,7 +572,7 @@ func TestResourceBeingRestoredCanBeUnsubscribed(t *testing.T) {
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.reconnect(all)
-		f := r.Expect(mcp.MethodSubscribe) // is being restored
+		f := r.Expect(mcp.MethodSubscribe) // the client is restoring the subscription
 		synctest.Wait()
 		if err := r.c.UnsubscribeResource(t.Context(), motd, mcpclient.WithTimeout(time.Second)); !errors.Is(err,
 			mcpclient.ErrTimeout) {

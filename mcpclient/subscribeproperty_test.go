@@ -18,18 +18,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// watchingServer is a server of one revision that supports subscriptions to resources. They end with the connection.
+// watchingServer is a server of one revision that supports subscriptions to resources. The subscriptions end with the
+// connection.
 type watchingServer struct {
 	version mcp.Version
-	delay   time.Duration // of each answer
-	refuse  []bool        // whether to refuse each of the first subscriptions/listen
+	delay   time.Duration // delay of each answer
+	refuse  []bool        // whether the server refuses each of the first subscriptions/listen
 
 	mu    sync.Mutex
-	open  map[string][]string // reported resources, by the id of the listen or by the URI
+	open  map[string][]string // reported resources, by the ID of the listen request or by the URI
 	drops chan struct{}       // ends the connection
 }
 
-// serve serves connections one after another.
+// serve serves connections, one after the other.
 func (w *watchingServer) serve(ctx context.Context, s *script) {
 	for {
 		select {
@@ -72,14 +73,14 @@ func (w *watchingServer) converse(ctx context.Context, c *mcptest.Conversation) 
 			}
 		case <-w.drops:
 			c.Close()
-			for range frames { // until the client has gone
+			for range frames { // discard frames until the client is gone
 			}
 			return
 		}
 	}
 }
 
-// answer returns the answer to f, empty for none.
+// answer returns the answer to f. It is empty if there is none.
 func (w *watchingServer) answer(f frame) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,14 +120,14 @@ func (w *watchingServer) answer(f frame) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result)
 }
 
-// plannedChange is one call of the user that subscribes to or unsubscribes from a resource.
+// plannedChange is one call of the user, which subscribes to a resource or unsubscribes from it.
 type plannedChange struct {
 	After       time.Duration // delay after the previous change
 	Unsubscribe bool
 }
 
-// TestServerReportsSubscribedResources compares the resources that the server reports in the end with those that the
-// user has subscribed to, after concurrent changes to several resources and lost connections.
+// After concurrent changes to several resources and lost connections, the test compares the resources that the server
+// reports with the resources that the user has subscribed to.
 func TestServerReportsSubscribedResources(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		moment := rapid.Custom(func(rt *rapid.T) time.Duration {
@@ -177,7 +178,7 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 			listens = len(server.open)
 		})
 		if !slices.Equal(got, want) {
-			rt.Errorf("%s: want the server to tell of %q, got %q", version, want, got)
+			rt.Errorf("%s: want the server to report %q, got %q", version, want, got)
 		}
 		if version.Era() == mcp.Modern && listens > 1 {
 			rt.Errorf("want one subscription open at the end, got %d", listens)
@@ -185,8 +186,8 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 	})
 }
 
-// subscribeAll makes the changes of all resources concurrently, and returns the resources that are subscribed in the
-// end according to the results of the calls.
+// subscribeAll makes the changes of all resources concurrently. It returns the resources that must be subscribed at the
+// end, according to the results of the calls.
 func subscribeAll(ctx context.Context, c *mcpclient.Client, changes [][]plannedChange) []string {
 	var mu sync.Mutex
 	subscribed := map[string]bool{}

@@ -13,16 +13,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// subscription is one subscriptions/listen request and its content. The listener of its session owns it.
-// (specification 2026-07-28, basic/patterns/subscriptions)
+// subscription is one subscriptions/listen request. The listener of its session owns it. (specification 2026-07-28,
+// basic/patterns/subscriptions)
 type subscription struct {
 	conn.Request
 	filter mcp.SubscriptionFilter
 	// request of the previous subscription, if that was lost with an earlier session
 	before instrument.Ref
 	anew   bool                   // before is set
-	agreed mcp.SubscriptionFilter // acknowledged by the server; until then owned by the reader of the connection
-	stream func(error)            // reports the end to the telemetry
+	agreed mcp.SubscriptionFilter // filter that the server acknowledged; until then owned by the reader of the connection
+	stream func(error)            // reports the end of the subscription to the telemetry
 }
 
 func newSubscription(c *conn.Conn, filter mcp.SubscriptionFilter) *subscription {
@@ -85,7 +85,7 @@ func (sub *subscription) is(f *mcp.SubscriptionFilter) bool {
 	return sub != nil && reflect.DeepEqual(*f, sub.filter)
 }
 
-// close ends the subscription and reports whether it had already ended by itself. sub may be nil.
+// close ends the subscription, and reports whether it had already ended by itself. sub may be nil.
 func (sub *subscription) close() (over bool) {
 	if sub == nil {
 		return false
@@ -106,34 +106,35 @@ func (sub *subscription) over(o conn.Outcome) {
 	case o.Cause != 0:
 		sub.stream(sub.Failed(o))
 	case o.Message.Kind == jsonrpc.Error:
-		e, _ := conn.DecodeError(&o.Message) // a partly valid error is enough
+		e, _ := conn.DecodeError(&o.Message) // a partly valid error is sufficient
 		sub.stream(&conn.Fault{Kind: conn.KindJSONRPC, Op: sub.Method, Server: e})
 	default:
 		sub.stream(nil)
 	}
 }
 
-// overlap is how long the client reads a subscription that another one has replaced. The acknowledgement of the new one
-// may overtake an update on the old one: over HTTP each has a stream of its own, and behind a proxy any two may.
+// overlap is the time for which the client still reads a subscription after another one has replaced it. The
+// acknowledgement of the new subscription may overtake an update on the old one: over HTTP each subscription has its
+// own stream, and a proxy may reorder messages of any two subscriptions.
 const overlap = 5 * time.Second
 
-// maxReplaced bounds the replaced subscriptions that a client reads at once.
+// maxReplaced is the maximum number of replaced subscriptions that a client reads at the same time.
 const maxReplaced = 4
 
 // replaced is a subscription that another one has replaced, and that the client still reads.
 type replaced struct {
 	sub   *subscription
 	cut   chan struct{}   // closed to end the subscription before overlap has passed
-	heard map[string]bool // guarded by subscriptions.mu; changes that a newer subscription reported, by method and URI
+	heard map[string]bool // changes that a newer subscription reported, by method and URI; guarded by subscriptions.mu
 }
 
-// replace keeps reading sub for the time of overlap, after another subscription has replaced it in session s. If sub
-// ends early, the client may have missed changes.
+// replace reads sub until overlap has passed, after another subscription has replaced it in session s. If sub ends
+// early, the client may have missed changes.
 func (subs *subscriptions) replace(s *conn.Session, sub *subscription) {
 	r := &replaced{sub: sub, cut: make(chan struct{}), heard: map[string]bool{}}
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if !subs.c.core.During(s, func() { subs.readOut(s, r) }) { // ends after the time of overlap
+	if !subs.c.core.During(s, func() { subs.readOut(s, r) }) { // the goroutine ends after overlap
 		sub.close()
 		return
 	}
@@ -144,7 +145,7 @@ func (subs *subscriptions) replace(s *conn.Session, sub *subscription) {
 	}
 }
 
-// readOut waits until a replaced subscription ends, and closes it after the time of overlap.
+// readOut waits until a replaced subscription ends, and closes it when overlap has passed.
 func (subs *subscriptions) readOut(s *conn.Session, r *replaced) {
 	t := time.NewTimer(overlap)
 	defer t.Stop()
@@ -165,14 +166,14 @@ func (subs *subscriptions) readOut(s *conn.Session, r *replaced) {
 	*all = slices.DeleteFunc(*all, func(other *replaced) bool { return other == r })
 	w := subs.wishes(s)
 	subs.mu.Unlock()
-	if missed && s.Ctx.Err() == nil { // else the next session reports it
+	if missed && s.Ctx.Err() == nil { // otherwise the next session reports the gap
 		subs.c.missed(names.GapReplacement, w.filter)
 	}
 }
 
-// superseded returns why a notification of the subscription with this id is dropped, a Drop word of package names, or
-// "". A change on a replaced subscription needs no handler if a newer subscription has reported it since, or if the
-// resource is no longer wanted.
+// superseded returns the reason to drop a notification of the subscription with this id: a Drop constant of package
+// names, or "" to keep the notification. The client drops a change from a replaced subscription if a newer subscription
+// has reported the change since, or if the user no longer wants the resource.
 func (subs *subscriptions) superseded(id int64, n *Notification) string {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
@@ -196,8 +197,8 @@ func (subs *subscriptions) superseded(id int64, n *Notification) string {
 	return ""
 }
 
-// brings reports whether the filter of r names exactly the change that n reports. It is false for a resource that is
-// only a part of one in the filter.
+// brings reports whether the filter of r contains exactly the change that n reports. It returns false for a resource
+// that is only a part of a resource in the filter.
 func (r *replaced) brings(n *Notification) bool {
 	if n.Method != mcp.NotificationResourceUpdated {
 		return onlySubscribed(n.Method)

@@ -11,30 +11,31 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// subscriptions are the changes that the server reports to the client: changes of lists with handlers, and of the
-// resources that the user is subscribed to. In a modern session a listener keeps one subscription to all of them
-// open (listen.go). A legacy server reports changes of lists without a subscription, and needs a request for each
-// resource (subscribe.go).
+// subscriptions holds the changes that the server reports to the client: changes of lists that have handlers, and of
+// resources that the user is subscribed to. In a modern session, a listener keeps one subscription for all of them open
+// (listen.go). A legacy server reports changes of lists without a subscription, and needs one request for each resource
+// (subscribe.go).
 type subscriptions struct {
 	c       *Client
 	watches watches
-	asked   atomic.Uint32 // lists that were requested, one bit each: [toolsAsked] and so on
+	asked   atomic.Uint32 // lists that the client has requested, one bit each: [toolsAsked] and so on
 
 	mu        sync.Mutex // locked before the mutex of [conn.Conn]
-	listening uint64     // epoch of the session with a listener, 0 for none; guarded by mu
-	refused   *refusal   // latest refusal by a server; nil if none; guarded by mu
-	latest    *opening   // the latest subscription, nil before the first; guarded by mu
+	listening uint64     // epoch of the session with a listener; 0 for none; guarded by mu
+	refused   *refusal   // latest refusal by a server; nil for none; guarded by mu
+	latest    *opening   // the latest subscription; nil before the first; guarded by mu
 }
 
-// opening is the request that opened a subscription, the epoch of its session, and the replaced subscriptions that
-// the client still reads, the oldest first. It is nil, and takes no memory, in a client that has not subscribed.
+// opening is the state of the latest subscription: the request that opened it, the epoch of its session, and the
+// replaced subscriptions that the client still reads, the oldest first. A client that has never subscribed has none,
+// which saves memory.
 type opening struct {
 	by       instrument.Ref
 	in       uint64
 	replaced []*replaced
 }
 
-// replaced returns the list of replaced subscriptions that the client still reads. mu is held.
+// replaced returns the list of replaced subscriptions that the client still reads. The caller holds mu.
 func (subs *subscriptions) replaced() *[]*replaced {
 	if subs.latest == nil {
 		subs.latest = new(opening)
@@ -49,7 +50,7 @@ const (
 	resourcesAsked
 )
 
-// asks records that a list is requested, if method requests one.
+// asks records that the client requests a list, if method requests one.
 func (subs *subscriptions) asks(method string) {
 	switch method {
 	case mcp.MethodListTools:
@@ -61,13 +62,13 @@ func (subs *subscriptions) asks(method string) {
 	}
 }
 
-// refusal is why the server of one session accepts no subscriptions.
+// refusal is the error of a server that accepts no subscriptions in one session.
 type refusal struct {
 	epoch uint64
 	err   *Error
 }
 
-// wish is the set of changes that the client wants in a session.
+// wish is the set of changes that the client wants reports of in a session.
 type wish struct {
 	filter  mcp.SubscriptionFilter
 	asked   bool            // a caller waits for the server's answer
@@ -75,16 +76,16 @@ type wish struct {
 	changed <-chan struct{} // closed when the wish may have changed
 }
 
-// some reports whether the wish is not empty.
+// some reports whether the wish contains any change.
 func (w *wish) some() bool {
 	f := &w.filter
 	return f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged || len(f.ResourceSubscriptions) > 0
 }
 
-// fulfilled reports whether the subscription covers exactly the wish, and no caller waits for more.
+// fulfilled reports whether the subscription covers exactly the wish, and no caller waits for an answer.
 func (w *wish) fulfilled(by *subscription) bool { return !w.asked && by.is(&w.filter) }
 
-// listenIfWanted starts to listen to changes in session s, if it is the present session and the wish is not empty.
+// listenIfWanted starts to listen for changes in session s, if the client wants any and does not listen yet.
 func (subs *subscriptions) listenIfWanted(s *conn.Session) {
 	if s == conn.NoSession || !s.Era.Subscribes() || subs.c.cfg.NoListening {
 		return
@@ -94,12 +95,12 @@ func (subs *subscriptions) listenIfWanted(s *conn.Session) {
 	if w := subs.wishes(s); subs.listening == s.Epoch || !w.some() {
 		return
 	}
-	if subs.c.core.During(s, func() { subs.listen(s) }) { // ends with the session, or with the last wish
+	if subs.c.core.During(s, func() { subs.listen(s) }) { // the goroutine ends with the session, or with the last wish
 		subs.listening = s.Epoch
 	}
 }
 
-// unavailable returns an error if no resource can be subscribed to in session s.
+// unavailable returns an error if the client cannot subscribe to resources in session s.
 func (subs *subscriptions) unavailable(s *conn.Session) *Error {
 	switch {
 	case !hasSubscribing(&s.Capabilities):
@@ -112,9 +113,9 @@ func (subs *subscriptions) unavailable(s *conn.Session) *Error {
 }
 
 var errNotListening = errors.New("the client does not listen for changes: Options.NoListening is set " +
-	`("listen": false in a file of servers)`)
+	`("listen": false in the configuration file)`)
 
-// begin ensures that the client listens in session s. It returns the error of a server that has refused.
+// begin ensures that the client listens in session s. If the server has refused, begin returns its error.
 func (subs *subscriptions) begin(s *conn.Session) *Error {
 	subs.listenIfWanted(s)
 	subs.mu.Lock()
@@ -132,8 +133,7 @@ func (subs *subscriptions) refusedBy(s *conn.Session, err *Error) {
 	subs.refused = &refusal{s.Epoch, err}
 }
 
-// wishes returns the changes that the client has handlers for, or is subscribed to, and that the server can
-// report.
+// wishes returns the changes that the client has handlers for or is subscribed to, and that the server can report.
 func (subs *subscriptions) wishes(s *conn.Session) (w wish) {
 	w.filter = subs.c.dispatcher.wanted(&s.Capabilities)
 	if hasSubscribing(&s.Capabilities) {
@@ -142,11 +142,11 @@ func (subs *subscriptions) wishes(s *conn.Session) (w wish) {
 	return w
 }
 
-// stillWanted returns the present wish. If it is empty, the session stops listening.
+// stillWanted returns the present wish. If it is empty, stillWanted records that the session no longer listens.
 func (subs *subscriptions) stillWanted(s *conn.Session) (w wish, some bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	changed := subs.c.dispatcher.change() // before the wish is read, so that no change is missed
+	changed := subs.c.dispatcher.change() // read before the wish, so that no change is missed
 	w = subs.wishes(s)
 	w.changed = changed
 	if !w.some() && subs.listening == s.Epoch {
@@ -169,7 +169,7 @@ func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFil
 	return sub, nil
 }
 
-// last returns the request of the latest subscription, if that was lost with an earlier session.
+// last returns the request of the latest subscription, if that subscription was lost with an earlier session.
 func (subs *subscriptions) last(s *conn.Session) (ref instrument.Ref, lost bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
@@ -197,15 +197,15 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 	})
 }
 
-// unwanted returns why a notification of a modern server reaches no handler, a Drop constant of package names, or "".
-// If its params name a subscription or its method needs one, that must be an open subscription of the client; on a
-// shared stream, that is how a client distinguishes its subscriptions. (specification 2026-07-28,
-// basic/patterns/subscriptions)
+// unwanted returns the reason why a notification of a modern server must not reach a handler: a Drop constant of
+// package names, or "" to pass the notification on. If the notification names a subscription, or its method needs one,
+// it must be an open subscription of this client. On a shared stream, this ID is how a client distinguishes its
+// subscriptions. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) unwanted(n *Notification) string {
 	switch n.Method {
-	case mcp.NotificationProgress, mcp.NotificationMessage: // they belong to a request
+	case mcp.NotificationProgress, mcp.NotificationMessage: // these belong to a request, not to a subscription
 		return ""
-	case mcp.NotificationCancelled, mcp.NotificationSubscriptionsAcknowledged: // they identify their request themselves
+	case mcp.NotificationCancelled, mcp.NotificationSubscriptionsAcknowledged: // these identify their request themselves
 		return ""
 	}
 	var request mcp.RequestID
@@ -220,7 +220,7 @@ func (subs *subscriptions) unwanted(n *Notification) string {
 	return subs.superseded(id, n)
 }
 
-// onlySubscribed reports whether a modern server sends notifications of a method only to subscribers.
+// onlySubscribed reports whether a modern server sends notifications of this method to subscribers only.
 func onlySubscribed(method string) bool {
 	switch method {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// The client refuses each of a server's requests; the next warning that the limit allows has the number of suppressed
-// ones.
+// The client refuses each of a server's requests. The next warning that the limit allows contains the number of
+// suppressed warnings.
 func TestSuppressedWarningsAreCounted(t *testing.T) {
 	refuse := func(context.Context, *mcpclient.Request) (any, error) {
 		return nil, &mcp.Error{Code: -32021, Message: "no"}
@@ -32,7 +32,7 @@ func TestSuppressedWarningsAreCounted(t *testing.T) {
 		})
 }
 
-// The first five unusable answers are logged, then one a second, with the count of the suppressed ones.
+// The first five unusable answers are logged, then one in a second, with the number of suppressed records.
 func TestUnusableAnswerLogsAreRateLimited(t *testing.T) {
 	t.Run("a tool", func(t *testing.T) {
 		mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *overHTTP) {
@@ -89,7 +89,7 @@ func TestUnusableAnswerLogsAreRateLimited(t *testing.T) {
 			}
 			for range 2 {
 				v.Close()
-				v = connect(`{}`) // which loses all subscriptions
+				v = connect(`{}`) // this server makes the client lose all subscriptions
 				time.Sleep(time.Minute)
 				v.Close()
 				v = connect(`{"resources":{"subscribe":true}}`)
@@ -101,7 +101,7 @@ func TestUnusableAnswerLogsAreRateLimited(t *testing.T) {
 	})
 }
 
-// oftenAndLater runs f more often than the limit allows, and once more when the limit allows another.
+// oftenAndLater runs f more often than the limit allows, and once more when the limit allows it again.
 func oftenAndLater(f func()) {
 	for range 8 {
 		f()

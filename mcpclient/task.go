@@ -12,20 +12,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// UseTasks declares that a modern server may answer a tool call with a task, on which the server then works, and makes
-// the client wait for the outcome: [Client.CallTool] waits, [Client.StartTool] returns the task. The server decides for
-// each call whether it becomes a task. A nil o selects the defaults.
+// UseTasks declares that a modern server may answer a tool call with a task, which is work that continues on the
+// server, and makes the client wait for the outcome: [Client.CallTool] waits, [Client.StartTool] returns the task. The
+// server decides for each call whether it becomes a task. A nil o selects the defaults.
 //
-// The client polls the outcome with tasks/get; it does not subscribe to notifications/tasks. Requests of the task
-// for input go to the handlers of the server's requests, such as [HandleElicitation]. (extension
+// The client polls the outcome with tasks/get; it does not subscribe to notifications/tasks. If the task requests
+// input, the handlers of the server's requests answer, such as [HandleElicitation]. (extension
 // io.modelcontextprotocol/tasks, specification/draft/tasks)
 //
-// Revision 2025-11-25 has another, experimental kind of tasks, and UseTasks covers it too, without a declaration.
-// There the client makes a task of a call, if the server lists the tool as such: CallTool, [CallToolAs] and
-// StartTool do if that is required, StartTool also if it is optional. To find these tools, the client lists the
-// tools once, before the first call. The server requests input with its own requests while a caller is in CallTool
-// or [Task.Wait]. The client then also handles notifications/tasks/status.
-// (specification 2025-11-25, basic/utilities/tasks)
+// Revision 2025-11-25 has another, experimental kind of tasks, and UseTasks covers it too, without a declaration. There
+// the client makes a call a task, if the server's list of tools allows that: CallTool, [CallToolAs] and StartTool do so
+// for tools that require it, and StartTool also for tools that allow it. To find these tools, the client lists the
+// tools once, before the first call. The server requests input with requests of its own, while a caller is in CallTool
+// or [Task.Wait]. The client then also handles notifications/tasks/status. (specification 2025-11-25,
+// basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
 	if o != nil {
@@ -37,7 +37,7 @@ func UseTasks(o *TaskOptions) Feature {
 			return options.check()
 		},
 		declare: func(c *mcp.ClientCapabilities) {
-			extensions := maps.Clone(c.Extensions) // the user's map must not change
+			extensions := maps.Clone(c.Extensions) // a copy, because the user's map must not change
 			if extensions == nil {
 				extensions = map[string]mcp.Object{}
 			}
@@ -47,50 +47,50 @@ func UseTasks(o *TaskOptions) Feature {
 	}
 }
 
-// TaskOptions configure the polling of tasks. The zero value of every field selects its default.
+// TaskOptions configures the polling of tasks. The zero value of every field selects its default.
 type TaskOptions struct {
-	// PollInterval is the time between two polls if the server suggests none. Zero means 1 s.
+	// PollInterval is the time between two polls if the server suggests no interval. Zero means 1 s.
 	PollInterval time.Duration
 
-	// PollMin and PollMax bound the interval that a server suggests. Zero means 100 ms, and no upper bound: if a
-	// server suggests a day, the client polls once a day, however long the caller's context allows. Failures
-	// double the interval up to a minute, or up to the server's suggestion if that is more. Up to a tenth is added
-	// to each interval, so that tasks that were started together are not polled together.
+	// PollMin and PollMax bound the interval that a server suggests. Zero means 100 ms for PollMin and no limit for
+	// PollMax: if a server suggests a day, the client polls once a day, whatever deadline the caller's context has. Each
+	// failure doubles the interval, up to a minute or up to the server's suggestion if that is longer. A random part of up
+	// to a tenth is added to each interval, so that tasks that were started together are not polled together.
 	PollMin, PollMax time.Duration
 
-	// TTL is the requested lifetime of a task at a server of 2025-11-25, from its creation; the server may choose
-	// another. Zero means no request. In other revisions the server alone decides.
+	// TTL is the lifetime of a task, from its creation, that the client requests from a server of 2025-11-25; the server
+	// may choose another. Zero means that the client requests none. In other revisions, the server alone decides.
 	TTL time.Duration
 }
 
 // taskCall is the task state of a call.
 type taskCall struct {
-	made  *mcp.CreateTaskResult // task in the latest answer, nil for none
-	asked bool                  // the latest request asks for a task, as the specification defines it
+	made  *mcp.CreateTaskResult // task in the latest answer; nil for none
+	asked bool                  // the latest request asks for a task of 2025-11-25
 }
 
-// WithTaskStatus calls f with the task if the call becomes one: when the server has created it, and whenever a poll
-// finds a change. Save the TaskID at the first call; [Client.ResumeTask] needs it after the end of this program. f is
-// called in the goroutine of [Client.CallTool], [Client.StartTool], [Task.Poll] or [Task.Wait].
+// WithTaskStatus calls f with the task if the call becomes one: when the server has created the task, and whenever a
+// poll finds a change. Save the TaskID at the first call of f, because [Client.ResumeTask] needs it after this program
+// has ended. f is called in the goroutine of [Client.CallTool], [Client.StartTool], [Task.Poll] or [Task.Wait].
 func WithTaskStatus(f func(mcp.Task)) CallOption { return func(a *asked) { a.onTask = f } }
 
-// Conditions of tasks, to test with [errors.Is]. [Error.TaskID] is the id of the task.
+// Conditions of tasks, to test with [errors.Is]. [Error.TaskID] is the ID of the task.
 var (
-	// ErrTaskFailed: the request that became the task has failed; [Error.Server] has the reason. A tool that
-	// reports an error has not failed in this sense.
+	// ErrTaskFailed: the request that became the task has failed, for the reason in [Error.Server]. A tool that reports an
+	// error has not failed in this sense.
 	ErrTaskFailed = errors.New("task failed")
-	// ErrTaskCancelled: the server has cancelled the task, because a client asked for it or for its own reasons.
+	// ErrTaskCancelled: the server has cancelled the task, because a client requested that or for reasons of its own.
 	ErrTaskCancelled = errors.New("task cancelled")
-	// ErrTaskUnknown: the server does not know the task, or no longer.
+	// ErrTaskUnknown: the server does not know the task, or no longer knows it.
 	ErrTaskUnknown = errors.New("unknown task")
-	// ErrTaskExpired: the task's time to live has passed, and the server no longer knows it or cannot be asked.
+	// ErrTaskExpired: the task's lifetime has passed, and the server no longer knows the task or cannot be asked.
 	ErrTaskExpired = errors.New("task expired")
 )
 
 // check validates the options.
 func (o *TaskOptions) check() error {
 	if min(o.PollInterval, o.PollMin, o.PollMax, o.TTL) < 0 {
-		return errors.New("tasks: a duration is negative")
+		return errors.New("tasks: TaskOptions has a negative duration")
 	}
 	if least, most := o.bounds(); least > most {
 		return fmt.Errorf("tasks: PollMin %v exceeds PollMax %v", least, most)
@@ -98,7 +98,7 @@ func (o *TaskOptions) check() error {
 	return nil
 }
 
-// longestPoll is the maximum interval between two polls. It can be multiplied without overflow.
+// longestPoll is the maximum interval between two polls. It is short enough to be multiplied without overflow.
 const longestPoll = 10000 * time.Hour
 
 // bounds returns the minimum and maximum interval between polls.
@@ -107,8 +107,8 @@ func (o *TaskOptions) bounds() (least, most time.Duration) {
 	return least, min(cmp.Or(o.PollMax, longestPoll), longestPoll)
 }
 
-// interval returns the time until the next poll. suggested is the server's suggestion in milliseconds, nil for
-// none. Each failure in a row doubles the interval.
+// interval returns the time until the next poll. suggested is the server's suggestion in milliseconds, or nil. Each
+// consecutive failure doubles the interval.
 func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 	least, most := o.bounds()
 	return waits.Poll(suggested, cmp.Or(o.PollInterval, time.Second), least, most, failures)
@@ -127,12 +127,12 @@ func (cl *call) mayBecomeTask() bool {
 	return cl.Method == mcp.MethodCallTool && cl.c.tasks.declared()
 }
 
-// require fails requests that cannot succeed. A task that the server has created proves that it supports this kind
-// of tasks.
+// require returns an error for a request about tasks that cannot succeed. made means that the server has created the
+// task, which proves that the server supports this kind of tasks.
 func (t *tasking) require(method string, made, legacy bool) *Error {
 	if !t.declared() {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true,
-			cause: errors.New("the client has not declared tasks, see UseTasks")}
+			cause: errors.New("the client did not declare tasks; enable them with UseTasks")}
 	}
 	s := t.c.core.Present()
 	switch {

@@ -18,7 +18,7 @@ const taskCapable = `{"resultType":"complete","supportedVersions":["2026-07-28",
 	`"capabilities":{"tools":{},` +
 	`"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}`
 
-// taskState returns the task t1, with more members.
+// taskState returns the task t1. more contains further members.
 func taskState(resultType string, status mcp.TaskStatus, more string) string {
 	return fmt.Sprintf(`{"resultType":%q,"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`,
@@ -33,7 +33,7 @@ func completed(text string) string {
 	return taskState("complete", mcp.TaskCompleted, everySecond+`,"result":`+fmt.Sprintf(textResult, text))
 }
 
-// tasked runs f in a bubble with a client that is ready and has declared tasks, on a server that has them too.
+// tasked runs f in a bubble with a ready client and a server, which both have declared tasks.
 func tasked(t *testing.T, o *mcpclient.TaskOptions, more mcpclient.Options, f func(t *testing.T, s *script,
 	v *conversation, c *mcpclient.Client)) {
 	t.Helper()
@@ -59,13 +59,13 @@ func (c *conversation) begin(status mcp.TaskStatus, more string) frame {
 	return f
 }
 
-// about receives the client's next frame, which must have this method and be about the task t1.
+// about receives the client's next frame, which must have this method and concern the task t1.
 func (c *conversation) about(method string) frame {
 	c.t.Helper()
 	f := c.Expect(method)
 	var p mcp.TaskParams
 	if err := json.Unmarshal(f.Params, &p); err != nil || p.TaskID != "t1" {
-		c.t.Fatalf("want %s about the task t1, got %s, %v", method, f.Raw, err)
+		c.t.Fatalf("want %s for the task t1, got %s, %v", method, f.Raw, err)
 	}
 	return f
 }
@@ -76,11 +76,11 @@ func (c *conversation) silent() {
 	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
 	defer cancel()
 	if raw, err := c.Peer().Receive(ctx); err == nil {
-		c.t.Errorf("want the client to say no more, got %s", raw)
+		c.t.Errorf("want nothing more from the client, got %s", raw)
 	}
 }
 
-// called is a call of a tool in the background.
+// called is a tool call in the background.
 type called struct {
 	result *mcp.CallToolResult
 	done   <-chan error
@@ -95,11 +95,11 @@ func callInBackground(ctx context.Context, c *mcpclient.Client, options ...mcpcl
 	return &a
 }
 
-// keptPace fails the test unless took is d, or up to a tenth more.
+// keptPace fails the test unless took is between d and d plus a tenth.
 func keptPace(t *testing.T, took, d time.Duration) {
 	t.Helper()
 	if took < d || took > d+d/10 {
-		t.Errorf("it took %v, want %v and a tenth more at most", took, d)
+		t.Errorf("it took %v, want %v plus at most a tenth", took, d)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestACallWaitsForItsTask(t *testing.T) {
 		}))
 		first := v.begin(mcp.TaskWorking, everySecond)
 		if !strings.Contains(first.Raw, `"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
-			t.Errorf("sent %s, want tasks declared in it", first.Raw)
+			t.Errorf("sent %s, want a declaration of tasks", first.Raw)
 		}
 		keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
 		keptPace(t, elapsed(func() {
@@ -120,10 +120,10 @@ func TestACallWaitsForItsTask(t *testing.T) {
 		}), time.Second)
 		keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
 		if err := <-a.done; err != nil || text(a.result) != "done" || a.result.ResultType != "" {
-			t.Errorf("got %+v, %v, want the result of the task and nothing of the task", a.result, err)
+			t.Errorf("got %+v, %v, want only the result of the task", a.result, err)
 		}
 		if got, want := strings.Join(heard, ", "), "t1 working , t1 working half, t1 completed "; got != want {
-			t.Errorf("heard %q, want %q", got, want)
+			t.Errorf("got the states %q, want %q", got, want)
 		}
 		a = callInBackground(t.Context(), c)
 		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "at once")) // a server need not make a task of a call
@@ -204,18 +204,18 @@ func TestTimeoutAppliesToTaskRequestsButNotToTask(t *testing.T) {
 			v.Answer(v.about(mcp.MethodGetTask), working())
 		}
 		took := elapsed(func() {
-			v.about(mcp.MethodGetTask) // not answered
+			v.about(mcp.MethodGetTask) // the server does not answer
 			v.Expect(mcp.NotificationCancelled)
 			v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		})
 		if err := <-a.done; err != nil {
-			t.Errorf("got %v, want the poll that got no answer repeated", err)
+			t.Errorf("got %v, want the unanswered poll repeated", err)
 		}
-		if took < 5*time.Second { // one interval, the timeout, two intervals
-			t.Errorf("the poll was repeated after %v in all, want the interval doubled after the failure", took)
+		if took < 5*time.Second { // one interval, the timeout, and two intervals
+			t.Errorf("the poll was repeated after %v in total, want a doubled interval after the failure", took)
 		}
 	})
-	t.Run("the context bounds all of it", func(t *testing.T) {
+	t.Run("the context bounds everything", func(t *testing.T) {
 		tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 			defer cancel()
@@ -282,7 +282,7 @@ func TestLegacyServerGetsNoTaskCapability(t *testing.T) {
 		}
 	})
 	if len(o.Capabilities.Extensions) != 1 {
-		t.Errorf("the user's extensions have become %v", o.Capabilities.Extensions)
+		t.Errorf("the user's extensions were changed to %v", o.Capabilities.Extensions)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestTaskRequestsHaveTheLogLevelOfTheCall(t *testing.T) {
 			poll = v.about(mcp.MethodGetTask)
 			v.Answer(poll, completed("ok"))
 			if got := metaOf(t, poll, mcp.MetaLogLevel); got != want {
-				t.Errorf("the poll of a task that is resumed has the level %s, want %s", got, want)
+				t.Errorf("the poll of a resumed task has the level %s, want %s", got, want)
 			}
 			if err := <-done; err != nil {
 				t.Error(err)

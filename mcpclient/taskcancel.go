@@ -14,10 +14,10 @@ import (
 // cancelTaskTimeout bounds the wait for the acknowledgement of a task's cancellation.
 const cancelTaskTimeout = 5 * time.Second
 
-// abandon asks the server once to cancel the task, because its caller no longer waits. err is the reason (nil for
-// a reason outside of the client); if it means that there is no task to cancel, abandon does nothing. The request
-// has been sent when abandon returns, and abandon does not wait for the answer. (extension
-// io.modelcontextprotocol/tasks, "Task Cancellation")
+// abandon asks the server once to cancel the task, because its caller no longer waits. err is the reason, or nil for a
+// reason outside of the client. If err means that there is no task to cancel, abandon does nothing. abandon returns
+// when the request has been sent, and does not wait for the answer. (extension io.modelcontextprotocol/tasks, "Task
+// Cancellation")
 func (t *Task) abandon(ctx context.Context, err *Error) {
 	if _, over := t.outcome(); over || err != nil && (errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrUnsupported)) {
 		return
@@ -33,7 +33,8 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 	c.tasks.cancel(ctx, t.ID(), t.meta, origin)
 }
 
-// cancel asks the server once to cancel a task of origin. The request has been sent when cancel returns.
+// cancel asks the server once to cancel the task with this id. origin is the call that created the task. cancel returns
+// when the request has been sent.
 func (t *tasking) cancel(ctx context.Context, id string, meta mcp.Meta, origin lead) {
 	c := t.c
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
@@ -43,24 +44,25 @@ func (t *tasking) cancel(ctx context.Context, id string, meta mcp.Meta, origin l
 }
 
 const (
-	// lateTaskSize bounds a late answer that is parsed, because the goroutine that reads the connection parses it.
+	// lateTaskSize is the maximum size of a late answer that is parsed, in bytes. It is small, because the goroutine that
+	// reads the connection parses the answer.
 	lateTaskSize = 64 << 10
 
-	// lateTaskTime bounds the wait, over HTTP, for the late answer to an abandoned call that may have become a task.
-	// Afterwards the request releases its place.
+	// lateTaskTime bounds the wait, over HTTP, for the late answer to an abandoned call that may have become a task. After
+	// that time, the request no longer counts against the limit of requests in flight.
 	lateTaskTime = 30 * time.Second
 )
 
-// lateTask is the data of an abandoned call that may have become a task.
+// lateTask holds the data of an abandoned call that may have become a task.
 type lateTask struct {
 	tasks  *tasking
-	asked  bool // the client has asked for a task, as 2025-11-25 requires
+	asked  bool // the client requested a task, as 2025-11-25 requires
 	meta   mcp.Meta
 	origin lead
-	found  atomic.Bool // a task was found and cancelled
+	found  atomic.Bool // a task was found and is being cancelled
 }
 
-// Late returns the handler of a late answer to cl, nil if the server cannot make a task of the call.
+// Late returns the handler of a late answer to cl. It returns nil if the server cannot make a task of the call.
 func (cl *call) Late() conn.LateAnswer {
 	if !cl.mayBecomeTask() {
 		return nil
@@ -70,9 +72,8 @@ func (cl *call) Late() conn.LateAnswer {
 	return l.disown
 }
 
-// disown cancels the task in a late answer, because the caller has left and does not know the task.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks,
-// likewise)
+// disown cancels the task in a late answer, because the caller is gone and does not know the task. (specification
+// 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks, "Task Cancellation")
 func (l *lateTask) disown(r *conn.Reader, m *jsonrpc.Message) {
 	if m.Kind != jsonrpc.Result || r.Session == nil || m.Size() > lateTaskSize || m.Check() != nil {
 		return
@@ -84,7 +85,7 @@ func (l *lateTask) disown(r *conn.Reader, m *jsonrpc.Message) {
 	}
 	if l.found.CompareAndSwap(false, true) {
 		c := l.tasks.c
-		// ends with the answer, the session or its time
+		// the goroutine ends with the answer, the session or the timeout
 		c.core.InBackground(r.Link, func() { l.tasks.cancel(c.core.Base, made.TaskID, l.meta, l.origin) })
 	}
 }
@@ -104,14 +105,14 @@ func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) 
 	return r.Task, err == nil
 }
 
-// GivenUp keeps the request of a call that should become a task until lateTaskTime has passed: such a request must
-// not be cancelled, see disown. On a shared stream the request needs no keeping.
+// GivenUp keeps the request of an abandoned call open over HTTP, until lateTaskTime has passed, if the call should
+// become a task: such a request must not be cancelled, see disown. On a shared stream, nothing has to be kept open.
 func (cl *call) GivenUp(s *conn.Session, reason string) (_ string, tell bool) {
 	if !cl.tasks.asked || !s.OverHTTP {
 		return reason, !cl.tasks.asked
 	}
 	core, id := &cl.c.core, cl.ID
-	core.InBackground(s.Link, func() { // ends with the session or the time
+	core.InBackground(s.Link, func() { // the goroutine ends with the session or after lateTaskTime
 		conn.PauseFor(s.Ctx, lateTaskTime)
 		core.CloseStream(s, id)
 	})

@@ -24,18 +24,18 @@ func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 			err := <-a.done
 			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindCancelled || e.TaskID != "t1" ||
 				errors.Is(err, mcpclient.ErrTaskCancelled) {
-				t.Errorf("got %v, want the caller's cancellation, about t1", err)
+				t.Errorf("got %v, want the caller's cancellation, for t1", err)
 			}
 		})
 		if took != 0 {
 			t.Errorf("the call returned after %v, want at once", took)
 		}
-		v.about(mcp.MethodCancelTask)       // and no answer
-		v.Expect(mcp.NotificationCancelled) // of that request, after its timeout
+		v.about(mcp.MethodCancelTask)       // the server does not answer
+		v.Expect(mcp.NotificationCancelled) // the client cancels that request after its timeout
 		v.silent()
 		if err := c.Call(t.Context(), "x", nil, nil, mcpclient.WithTimeout(time.Millisecond)); !errors.Is(err,
 			mcpclient.ErrTimeout) {
-			t.Errorf("got %v, want the client to be alive", err)
+			t.Errorf("got %v, want a working client", err)
 		}
 	})
 }
@@ -49,7 +49,7 @@ func TestCloseEndsACallWaitingForItsTask(t *testing.T) {
 		err := <-a.done
 		if e, _ := errors.AsType[*mcpclient.Error](err); !errors.Is(err, mcpclient.ErrShutdown) || e.TaskID != "t1" ||
 			mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, want ErrShutdown about t1, not safe to retry", err)
+			t.Errorf("got %v, want ErrShutdown for t1, not safe to retry", err)
 		}
 	})
 }
@@ -65,19 +65,19 @@ func TestUnusableTaskIsCancelled(t *testing.T) {
 		call   func(ctx context.Context, c *mcpclient.Client) error
 		status mcp.TaskStatus
 	}{
-		"of an unknown status": {func(ctx context.Context, c *mcpclient.Client) error {
+		"with an unknown status": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.CallTool(ctx, "x", nil)
 			return err
 		}, "paused"},
-		"begun, of an unknown status": {func(ctx context.Context, c *mcpclient.Client) error {
+		"begun, with an unknown status": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.StartTool(ctx, "x", nil)
 			return err
 		}, "paused"},
-		"whose status makes the user panic": {func(ctx context.Context, c *mcpclient.Client) error {
+		"with a panic of the status function": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.CallTool(ctx, "x", nil, boo)
 			return err
 		}, mcp.TaskWorking},
-		"begun, whose status makes the user panic": {func(ctx context.Context, c *mcpclient.Client) error {
+		"begun, with a panic of the status function": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.StartTool(ctx, "x", nil, boo)
 			return err
 		}, mcp.TaskWorking},
@@ -97,7 +97,7 @@ func TestUnusableTaskIsCancelled(t *testing.T) {
 					t.Error(unexpected)
 				}
 				if mcpclient.SafeToRetry(err) {
-					t.Errorf("got %v, which is said to be safe to try again", err)
+					t.Errorf("got %v, which is reported as safe to retry", err)
 				}
 			})
 		})
@@ -116,7 +116,7 @@ func TestCallWithARunningTaskIsNotSafeToRetry(t *testing.T) {
 		synctest.Wait()
 		_ = c.Close()
 		if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) || mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, mcpclient.SafeToRetry(err),
+			t.Errorf("got %v, safe to retry: %t, want %v, false", err, mcpclient.SafeToRetry(err),
 				mcpclient.ErrShutdown)
 		}
 	})
@@ -141,7 +141,7 @@ func TestTaskDeniedByMiddlewareIsCancelled(t *testing.T) {
 		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		<-done
 		done = background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		v.Answer(v.Expect("x/y"), `{}`) // it is not cancelled twice
+		v.Answer(v.Expect("x/y"), `{}`) // the task is not cancelled twice
 		<-done
 	})
 }
@@ -150,8 +150,8 @@ func TestTaskDeniedByMiddlewareIsCancelled(t *testing.T) {
 // task.
 func TestLateTaskIsCancelledOnce(t *testing.T) {
 	left := map[string]func(cancel func()){
-		"the caller has left": func(cancel func()) { cancel() },
-		"the time is over":    func(func()) { time.Sleep(2 * time.Second) },
+		"the caller has left":    func(cancel func()) { cancel() },
+		"the timeout has passed": func(func()) { time.Sleep(2 * time.Second) },
 	}
 	for why, leave := range left {
 		t.Run(why, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 					}
 					v.Answer(f, `{"task":`+oldWorking()+`}`)
 					v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
-					v.Answer(f, `{"task":`+oldWorking()+`}`) // once more
+					v.Answer(f, `{"task":`+oldWorking()+`}`) // a second time
 					v.silent()
 				})
 			tasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation,
@@ -192,15 +192,15 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 	}
 }
 
-func TestLateAnswerWithoutTaskSendsNoCancel(t *testing.T) {
+func TestLateAnswerWithoutTaskCausesNoCancellation(t *testing.T) {
 	for name, result := range map[string]string{
-		"a result":            `{"content":[]}`,
-		"no id":               `{"task":{"status":"working"}}`,
-		"an empty id":         `{"task":` + strings.Replace(oldWorking(), "t1", "", 1) + `}`,
-		"a task that is over": `{"task":` + oldState(mcp.TaskCompleted, everySecondOld) + `}`,
-		"more than an id": `{"task":` + oldState(mcp.TaskWorking,
+		"a result":      `{"content":[]}`,
+		"no id":         `{"task":{"status":"working"}}`,
+		"an empty id":   `{"task":` + strings.Replace(oldWorking(), "t1", "", 1) + `}`,
+		"an ended task": `{"task":` + oldState(mcp.TaskCompleted, everySecondOld) + `}`,
+		"too large a task": `{"task":` + oldState(mcp.TaskWorking,
 			everySecondOld+`,"x":"`+strings.Repeat("x", 64<<10)+`"`) + `}`,
-		"no JSON": `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":y`) + `}`,
+		"not JSON": `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":y`) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -228,7 +228,7 @@ func TestCloseEndsTheCancellationOfALateTask(t *testing.T) {
 		cancel()
 		<-a.done
 		v.Answer(f, `{"task":`+oldWorking()+`}`)
-		v.about(mcp.MethodCancelTask) // and no answer
+		v.about(mcp.MethodCancelTask) // the server does not answer
 		if took := elapsed(func() { _ = c.Close() }); took > time.Second {
 			t.Errorf("Close took %v", took)
 		}

@@ -41,7 +41,7 @@ func TestTaskOutcomes(t *testing.T) {
 				e, _ := errors.AsType[*mcpclient.Error](err)
 				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
 					mcpclient.SafeToRetry(err) {
-					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
+					t.Errorf("got %#v, want kind %s for t1 with %q in it, not safe to retry", err, test.kind, test.text)
 				}
 				if test.is != nil && !errors.Is(err, test.is) {
 					t.Errorf("got %v, want %v in it", err, test.is)
@@ -80,7 +80,7 @@ func TestUnexpectedTaskResultIsProtocolError(t *testing.T) {
 			_, err = c.ResumeTask("t1").Wait(t.Context())
 			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindInvalid ||
 				!strings.Contains(err.Error(), "UseTasks") {
-				t.Errorf("got %v, want to be told of UseTasks", err)
+				t.Errorf("got %v, want an error that names UseTasks", err)
 			}
 		})
 	})
@@ -124,16 +124,16 @@ func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 				v.Answer(v.about(mcp.MethodGetTask), answer)
 				if e, _ := errors.AsType[*mcpclient.Error](<-a.done); e == nil || e.Kind != mcpclient.KindProtocol ||
 					e.TaskID != "t1" {
-					t.Errorf("got %v, want a protocol error about t1", e)
+					t.Errorf("got %v, want a protocol error for t1", e)
 				}
 				v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 
-				task := c.ResumeTask("t1") // a process that waits
+				task := c.ResumeTask("t1") // another process could wait for the task like this
 				done := background(func() error { _, err := task.Wait(t.Context()); return err })
 				v.Answer(v.about(mcp.MethodGetTask), answer)
 				if e, _ := errors.AsType[*mcpclient.Error](<-done); e == nil || e.Kind != mcpclient.KindProtocol ||
 					e.TaskID != "t1" {
-					t.Errorf("got %v, want a protocol error about t1", e)
+					t.Errorf("got %v, want a protocol error for t1", e)
 				}
 			})
 		})
@@ -149,7 +149,7 @@ func TestUnknownTaskIsErrTaskUnknown(t *testing.T) {
 		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, mcpclient.ErrTaskUnknown) ||
 			errors.Is(err, mcpclient.ErrTaskExpired) ||
 			e == nil || e.Message != "no such task" {
-			t.Errorf("got %v, want ErrTaskUnknown and what the server said", err)
+			t.Errorf("got %v, want ErrTaskUnknown and the server's error", err)
 		}
 		a = callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":900,"pollIntervalMs":1000`)
@@ -171,7 +171,7 @@ func TestTaskWaitEndsAtTTLIfServerIsSilent(t *testing.T) {
 			}
 		})
 		if took < 10*time.Minute || took > 12*time.Minute {
-			t.Errorf("the task was given up after %v, want 10 minutes and little more", took)
+			t.Errorf("the wait ended after %v, want slightly more than 10 minutes", took)
 		}
 	})
 }

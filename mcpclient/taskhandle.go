@@ -13,41 +13,43 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Task is a tool call that may continue beyond the server's answer: [Client.StartTool] starts one,
-// [Client.ResumeTask] continues one. The server keeps it, so it outlives connections and this program, and needs
+// Task is a tool call that may continue after the server's first answer. [Client.StartTool] starts a task, and
+// [Client.ResumeTask] continues one. The server stores the task, so it outlives connections and this program, and needs
 // no waiting goroutine. Its methods may be called from any goroutine.
 //
-// Every request about the task waits until the client is ready, within the timeout of the options that the task
-// was started with. The duration of the task itself is bounded only by contexts.
+// Every request about the task waits until the client is ready. The wait counts towards the timeout in the options that
+// the task was started with. Only contexts bound the duration of the task itself.
 type Task struct {
 	c        *Client
 	do       CallFunc
 	timeout  time.Duration
 	meta     mcp.Meta
 	logLevel mcp.LoggingLevel
-	hear     func(mcp.Task) // option WithTaskStatus; may be nil
+	hear     func(mcp.Task) // set by the option WithTaskStatus; may be nil
 	into     any            // destination of the result; may be nil
-	turn     lock.Mutex     // held by the Wait that polls and answers
+	turn     lock.Mutex     // held by the Wait call that polls and answers
 
-	answers mcp.InputResponses // answers that the server has requested and not received yet; guarded by turn
+	answers mcp.InputResponses // answers to the server's requests that the server has not received yet; guarded by turn
 	old     legacyWait         // guarded by turn
 
-	mu       sync.Mutex
-	state    mcp.Task        // latest known state; guarded by mu
-	made     bool            // the server has answered a call with the task, and it is not abandoned; guarded by mu
-	legacy   bool            // a task of 2025-11-25; unless made, as far as known; guarded by mu
-	over     bool            // the task has ended, with err or, if that is nil, into; guarded by mu
+	mu    sync.Mutex
+	state mcp.Task // latest known state; guarded by mu
+	// the server created the task in its answer to a call of this client, and the client has not abandoned it;
+	// guarded by mu
+	made     bool
+	legacy   bool            // a task of 2025-11-25; may be wrong for a resumed task without a session; guarded by mu
+	over     bool            // the task has ended: err is its error or, if err is nil, into is its result; guarded by mu
 	err      *Error          // guarded by mu
-	origin   lead            // call that its requests continue; guarded by mu
+	origin   lead            // call that the requests about the task continue; guarded by mu
 	tool     string          // empty for a resumed task; guarded by mu
-	heard    time.Time       // time of the first known state, zero for none; guarded by mu
+	heard    time.Time       // when the client first learned a state; zero before; guarded by mu
 	due      time.Time       // time of the next poll; guarded by mu
-	answered map[string]bool // keys of the server's requests that were answered; guarded by mu
+	answered map[string]bool // keys of the server's requests that have been answered; guarded by mu
 }
 
 // StartTool calls a tool like [Client.CallTool], but does not wait for the task that a server may answer with. Its
-// error is the error of the call. If the server answers at once, or does not support tasks, the returned task has
-// no ID and is already over, so [Task.Wait] works in both cases:
+// error is the error of the call. If the server answers at once, or does not support tasks, the returned task has no ID
+// and has already ended, so [Task.Wait] works in both cases:
 //
 //	task, err := client.StartTool(ctx, "train", model)
 //	if err != nil {
@@ -56,14 +58,13 @@ type Task struct {
 //	save(task.ID()) // for ResumeTask
 //	result, err := task.Wait(ctx)
 //
-// The client must declare tasks with [UseTasks]. Options that change requests apply to all requests about the
-// task.
+// The client must declare tasks with [UseTasks]. Options that change requests apply to all requests about the task.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
 	t := newTask(c, c.Call)
 	r, err := c.CallTool(ctx, name, arguments,
 		append(options[:len(options):len(options)], func(a *asked) { a.handle = t })...)
 	if err != nil {
-		if t.isMade() { // a middleware has returned an error anyway
+		if t.isMade() { // middleware returned an error although there is a task
 			t.abandon(ctx, nil)
 		}
 		return nil, err
@@ -76,11 +77,11 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 	return t, nil
 }
 
-// ResumeTask returns the task of an earlier tool call, possibly of another process. It sends nothing: the first
-// request shows whether the server knows the task; before that its status is unknown. Only the options for
+// ResumeTask returns the task of an earlier tool call, possibly from another process. It sends nothing: the first
+// request shows whether the server knows the task. Before that request, the status is unknown. Only the options for
 // timeouts, _meta, the log level and the task's status apply.
 //
-// An id may grant access to the task's result, so keep it secret; no error text, log record or span of the client
+// An ID may grant access to the task's result, so keep it secret. No error text, log record or span of the client
 // contains it.
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	a := &asked{logLevel: c.logLevel.level()}
@@ -91,7 +92,7 @@ func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	return t
 }
 
-// goOnAs sets the options of requests about t to those of a call.
+// goOnAs makes requests about t use the options of a call.
 func (t *Task) goOnAs(a *asked) {
 	t.timeout, t.meta, t.logLevel, t.hear = a.Timeout, a.meta, a.logLevel, a.onTask
 }
@@ -100,8 +101,7 @@ func newTask(c *Client, do CallFunc) *Task {
 	return &Task{c: c, do: do, answers: mcp.InputResponses{}, answered: map[string]bool{}}
 }
 
-// ID returns the server's id of the task, for [Client.ResumeTask]. It is empty if the server has answered the call
-// at once.
+// ID returns the server's ID of the task, for [Client.ResumeTask]. It is empty if the server answered the call at once.
 func (t *Task) ID() string { return t.Status().TaskID }
 
 // Status returns the latest known state of the task, without asking the server.
@@ -111,10 +111,10 @@ func (t *Task) Status() mcp.Task {
 	return t.state
 }
 
-// Poll asks the server once for the state of the task: [mcp.DetailedTask.InputRequests] are its requests for
-// input, for [Task.Update]. [Task.Wait] returns the result or the error of a task that has ended, without asking
-// the server again. Poll does not ask about a task that is known to have ended. A server of 2025-11-25 sends its
-// requests for input to the handlers while a caller is in Wait, and Wait fetches the result.
+// Poll asks the server once for the state of the task. [mcp.DetailedTask.InputRequests] are its requests for input;
+// answer them with [Task.Update]. If the task is known to have ended, Poll does not ask the server; [Task.Wait] then
+// returns the result or the error, also without asking the server again. A server of 2025-11-25 sends its requests for
+// input to the handlers while a caller is in Wait, and Wait fetches the result.
 func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	d, _, err := t.poll(ctx)
 	if err != nil {
@@ -123,9 +123,9 @@ func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	return &mcp.DetailedTask{Task: d.Task, InputRequests: d.InputRequests}, nil
 }
 
-// Update sends input that the server has requested, all or some of it, under the keys of the requests. Wait then
-// no longer asks the handlers for it. A server ignores unrequested input. Revision 2025-11-25 has no such request;
-// then the error has [ErrUnsupported] in its chain.
+// Update sends input that the server has requested, all or some of it, under the keys of the requests. After that, Wait
+// no longer asks the handlers for this input. A server ignores input that it did not request. Revision 2025-11-25 has
+// no such request; there the error wraps [ErrUnsupported].
 func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	if err := t.update(ctx, responses); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	return nil
 }
 
-// Cancel asks the server to cancel the task. The server may decline or take time; Wait and Poll report how the
-// task ends. For a task that is known to have ended, Cancel does nothing.
+// Cancel asks the server to cancel the task. The server may decline or take time; Wait and Poll report how the task
+// ends. If the task is known to have ended, Cancel does nothing.
 func (t *Task) Cancel(ctx context.Context) error {
 	if _, settled := t.settled(); settled {
 		return nil
@@ -150,13 +150,13 @@ func (t *Task) Cancel(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits for the outcome: it polls at the interval that the server suggests, and answers requests for input with
-// the client's handlers, each request once. If the connection is lost, it waits for a new one. When ctx ends, Wait
-// returns and the task continues; to end the task, call [Task.Cancel].
+// Wait waits for the outcome of the task. It polls at the interval that the server suggests, and answers requests for
+// input with the client's handlers, each request once. If the connection is lost, Wait continues on the next one. When
+// ctx ends, Wait returns and the task continues; to end the task, call [Task.Cancel].
 //
-// The error is an [*Error]. If the task failed, was cancelled or is no longer known, it has [ErrTaskFailed],
-// [ErrTaskCancelled] or [ErrTaskUnknown] in its chain; after other errors Wait can be called again. Of several
-// concurrent calls of Wait one does the work; all return the same result.
+// The error is an [*Error]. If the task failed, was cancelled or is no longer known, it wraps [ErrTaskFailed],
+// [ErrTaskCancelled] or [ErrTaskUnknown]. After any other error, Wait can be called again. If Wait is called
+// concurrently, one call does the work, and all calls return the same result.
 func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	t.c.operations.enter()
 	defer t.c.operations.leave()
@@ -168,8 +168,8 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	return t.into.(*mcp.CallToolResult), nil
 }
 
-// failed records an error of the original call as a failure of that call, and returns it. Errors of requests about
-// the task have been recorded with these requests.
+// failed records an error of the original call as a failure of that call, and returns the error. Errors of requests
+// about the task were recorded with those requests.
 func (t *Task) failed(ctx context.Context, err *Error) error {
 	if err.Op != mcp.MethodCallTool {
 		return err
@@ -181,7 +181,7 @@ func (t *Task) failed(ctx context.Context, err *Error) error {
 	return t.c.failed(ctx, mcp.MethodCallTool, p, []CallOption{goesOn}, err)
 }
 
-// created makes t the task with which the server has answered cl.
+// created makes t the task that the server created in its answer to cl.
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
 	t.made, t.legacy, t.into, t.tool = true, cl.tasks.asked, into, mcp.TargetOf(cl.params)
@@ -191,14 +191,14 @@ func (t *Task) created(cl *call, into any) {
 	t.note(&mcp.DetailedTask{Task: cl.tasks.made.Task}, false)
 }
 
-// isMade reports whether the server has answered a call with t, and t is not abandoned.
+// isMade reports whether the server has created t in its answer to a call, and the client has not abandoned t.
 func (t *Task) isMade() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.made
 }
 
-// note records a state of the task. Unless whole, the state lacks the data that belong to its status.
+// note records a state of the task. If whole is false, the state lacks the data that belongs to its status.
 func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	t.mu.Lock()
 	if t.over { // the state is final
@@ -215,7 +215,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	t.due = now.Add(t.c.taskOptions.interval(d.PollIntervalMs, 0))
 	switch {
 	case !whole && d.Status != mcp.TaskWorking, t.legacy && d.Status.Terminal() && d.Status != mcp.TaskCancelled:
-		t.due = now // further data must be fetched
+		t.due = now // the client must fetch further data
 	case whole && d.Status.Terminal():
 		t.over, t.err = true, t.ended(d)
 	}
@@ -225,7 +225,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	}
 }
 
-// ended decodes the outcome of the task. mu is held.
+// ended decodes the outcome of the task. The caller holds mu.
 func (t *Task) ended(d *mcp.DetailedTask) *Error {
 	e := &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, TaskID: d.TaskID}
 	switch {
@@ -252,14 +252,14 @@ func (t *Task) ended(d *mcp.DetailedTask) *Error {
 	return e
 }
 
-// outcome returns the error of an ended task, nil for a result, and whether the task has ended.
+// outcome reports whether the task has ended, and returns its error; nil means that there is a result.
 func (t *Task) outcome() (*Error, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err, t.over
 }
 
-// poll asks the server once. It also returns the id of the request.
+// poll asks the server once for the state of the task. It also returns the ID of the request.
 func (t *Task) poll(ctx context.Context) (d *mcp.DetailedTask, id int64, failed *Error) {
 	failed = t.operate(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, nil,
 		func(ctx context.Context, options []CallOption) (err *Error) {
@@ -269,7 +269,7 @@ func (t *Task) poll(ctx context.Context) (d *mcp.DetailedTask, id int64, failed 
 	return d, id, failed
 }
 
-// operate runs do as an operation about the task: see [Client.operate].
+// operate runs do as one operation about the task: see [Client.operate].
 func (t *Task) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) *Error) (failed *Error) {
 	options = append(options[:len(options):len(options)], ifSent)
@@ -310,10 +310,10 @@ func (t *Task) pollIn(ctx context.Context, options []CallOption) (*mcp.DetailedT
 	return &r.DetailedTask, l.id, nil
 }
 
-// checkState validates an answer about the state of the task.
+// checkState validates a task state from the server.
 func (t *Task) checkState(got *mcp.Task) error {
 	if got.TaskID != t.ID() {
-		return errors.New("the answer is about another task")
+		return errors.New("the server's answer has the ID of another task")
 	}
 	return checkStatus(got.Status)
 }
@@ -322,7 +322,7 @@ func checkStatus(s mcp.TaskStatus) error {
 	if s.Terminal() || s == mcp.TaskWorking || s == mcp.TaskInputRequired {
 		return nil
 	}
-	return fmt.Errorf("unknown status %q of a task", s)
+	return fmt.Errorf("unknown task status %q", s)
 }
 
 func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error {
@@ -341,7 +341,8 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 	return nil
 }
 
-// request makes a request about the task, in the same logical call as its other requests. l, if not nil, is filled.
+// request sends a request about the task, as part of the same logical call as the other requests about it. If l is not
+// nil, request fills it.
 func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
 	return t.operate(ctx, method, params, more, func(ctx context.Context, options []CallOption) *Error {
 		return t.requestIn(ctx, method, params, result, l, options)
@@ -353,7 +354,7 @@ func (t *Task) requestIn(ctx context.Context, method string, params, result any,
 	origin, made, id := t.origin, t.made, t.state.TaskID
 	t.mu.Unlock()
 	if id == "" {
-		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("there is no task")}
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the task has no ID")}
 	}
 	legacy, failed := t.inLegacy(ctx, method)
 	if failed == nil {
@@ -377,13 +378,13 @@ func (t *Task) requestIn(ctx context.Context, method string, params, result any,
 		return nil
 	}
 	e, ok := errors.AsType[*Error](err)
-	if !ok { // an error of a middleware
+	if !ok { // an error of middleware
 		e = &Error{Kind: KindInvalid, Op: method, cause: err}
 	}
 	return t.about(e)
 }
 
-// about returns a copy of e with the id of the task, and the condition that an error of the server implies.
+// about returns a copy of e with the ID of the task, and with the condition that an error of the server implies.
 func (t *Task) about(e *Error) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -398,7 +399,7 @@ func (t *Task) about(e *Error) *Error {
 	return &own
 }
 
-// expired reports whether the server may have forgotten the task. mu is held.
+// expired reports whether the task's lifetime has passed, so that the server may have removed it. The caller holds mu.
 func (t *Task) expired() bool {
 	if t.state.TTLMs == nil || t.heard.IsZero() {
 		return false

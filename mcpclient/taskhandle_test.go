@@ -29,7 +29,7 @@ func needs(keys ...string) string {
 	return taskState("complete", mcp.TaskInputRequired, everySecond+`,"inputRequests":{`+strings.Join(requests, ",")+`}`)
 }
 
-// given receives a tasks/update and returns the keys of its responses.
+// given receives a tasks/update, and returns the keys of its responses.
 func (c *conversation) given() (frame, []string) {
 	c.t.Helper()
 	f := c.about(mcp.MethodUpdateTask)
@@ -47,7 +47,7 @@ func (c *conversation) given() (frame, []string) {
 	return f, keys
 }
 
-// counting returns options of a client whose user accepts every form, and the number of shown forms.
+// counting returns options of a client whose user accepts every form, and a counter of the shown forms.
 func counting() (mcpclient.Options, *int) {
 	shown := new(int)
 	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -72,7 +72,7 @@ func TestTaskGetsEachInputOnce(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b", "c")) // the server has not handled the update yet
 		f, keys = v.given()
 		if got := strings.Join(keys, " "); got != "c" {
-			t.Errorf("sent %s, want what is new only", f.Raw)
+			t.Errorf("sent %s, want only the new input", f.Raw)
 		}
 		v.Answer(f, acknowledged)
 		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b", "c"))
@@ -92,10 +92,10 @@ func TestLostTaskInputIsResentWithoutAskingAgain(t *testing.T) {
 		v.given()
 		v.Close()
 		v = s.next(t).tasks()
-		v.Answer(v.about(mcp.MethodGetTask), needs("b")) // the server has received the other one
+		v.Answer(v.about(mcp.MethodGetTask), needs("b")) // the server has received the other input
 		f, keys := v.given()
 		if len(keys) != 1 || keys[0] != "b" || *shown != 2 {
-			t.Errorf("gave %q with %d forms shown, want b again and 2", keys, *shown)
+			t.Errorf("sent %q with %d forms shown, want b again and 2", keys, *shown)
 		}
 		v.Answer(f, acknowledged)
 		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
@@ -126,7 +126,7 @@ func TestRefusedInputUpdateIsErrorOnlyIfStillRequired(t *testing.T) {
 		err := <-a.done
 		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Server == nil || e.Server.Message != "no" ||
 			e.Op != mcp.MethodUpdateTask {
-			t.Errorf("got %v, want what the server said to the update", err)
+			t.Errorf("got %v, want the server's error for the update", err)
 		}
 		v.about(mcp.MethodCancelTask)
 	})
@@ -139,8 +139,8 @@ func TestMissingTaskInputEndsTheCallAndCancelsTheTask(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
 		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.TaskID != "t1" ||
-			!strings.Contains(err.Error(), "the task requires input first: elicitation/create: no handler") {
-			t.Errorf("got %v, want what is missing, about t1", err)
+			!strings.Contains(err.Error(), "the task requires input first: the client has no handler for elicitation/create") {
+			t.Errorf("got %v, want an error that names the missing input, for t1", err)
 		}
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 	})
@@ -186,7 +186,7 @@ func TestStartToolReturnsTaskWithoutPolling(t *testing.T) {
 		var heard int
 		task := started(t, v, c, mcpclient.WithTaskStatus(func(mcp.Task) { heard++ }))
 		if task.ID() != "t1" || task.Status().Status != mcp.TaskWorking || heard != 1 {
-			t.Errorf("got %+v, heard %d, want a working task t1, heard of once", task.Status(), heard)
+			t.Errorf("got %+v, heard %d, want a working task t1 and one state", task.Status(), heard)
 		}
 		v.silent() // no caller waits
 		var d *mcp.DetailedTask
@@ -194,7 +194,7 @@ func TestStartToolReturnsTaskWithoutPolling(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		if err := <-polled; err != nil || d.Status != mcp.TaskInputRequired ||
 			d.InputRequests["a"].Method != mcp.MethodElicit {
-			t.Fatalf("got %+v, %v, want what the task needs", d, err)
+			t.Fatalf("got %+v, %v, want the requested input", d, err)
 		}
 		updated := background(func() error {
 			return task.Update(t.Context(), mcp.InputResponses{"a": json.RawMessage(`{"action":"decline"}`)})
@@ -206,10 +206,10 @@ func TestStartToolReturnsTaskWithoutPolling(t *testing.T) {
 		}
 		var r *mcp.CallToolResult
 		waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
-		v.Answer(v.about(mcp.MethodGetTask), needs("a")) // the server has that input; the user is not asked
+		v.Answer(v.about(mcp.MethodGetTask), needs("a")) // the server has that input, so the client does not ask the user
 		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-waited; err != nil || text(r) != "ok" || heard != 3 {
-			t.Errorf("got %+v, %v, heard %d, want the result, and to hear of 3 states", r, err, heard)
+			t.Errorf("got %+v, %v, heard %d, want the result, and 3 states", r, err, heard)
 		}
 		again, err := task.Wait(t.Context())
 		if d, _ = task.Poll(t.Context()); err != nil || again != r || d.Status != mcp.TaskCompleted {
@@ -229,7 +229,7 @@ func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
 		cancel()
 		if e, _ := errors.AsType[*mcpclient.Error](<-waited); e == nil || e.Kind != mcpclient.KindCancelled ||
 			e.TaskID != "t1" {
-			t.Errorf("got %v, want the caller's cancellation, about t1", e)
+			t.Errorf("got %v, want the caller's cancellation, for t1", e)
 		}
 		v.silent()
 		cancelled := background(func() error { return task.Cancel(t.Context()) })
@@ -243,7 +243,7 @@ func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
 			t.Errorf("got %v, want ErrTaskCancelled", err)
 		}
 		if err := task.Cancel(t.Context()); err != nil {
-			t.Errorf("cancel what is over: %v", err)
+			t.Errorf("cancel an ended task: %v", err)
 		}
 		v.silent()
 	})
@@ -266,7 +266,7 @@ func TestConcurrentWaitsShareOnePoll(t *testing.T) {
 		synctest.Wait()
 		leave()
 		if err := <-first; err == nil {
-			t.Error("want an error of who has left")
+			t.Error("want an error for the caller that left")
 		}
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
@@ -307,7 +307,7 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 				t.Errorf("got %+v, %v, want the result", r, err)
 			}
 		})
-		if took > 3*time.Second { // reconnecting, an interval
+		if took > 3*time.Second { // the time to reconnect and one interval
 			t.Errorf("it took %v, want the first poll at once", took)
 		}
 		unknown := background(func() error { _, err := c.ResumeTask("t1").Poll(t.Context()); return err })
@@ -315,8 +315,8 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 		if err := <-unknown; !errors.Is(err, mcpclient.ErrTaskUnknown) {
 			t.Errorf("got %v, want ErrTaskUnknown", err)
 		}
-		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
-			t.Errorf("got %v, want no task", err)
+		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "the task has no ID") {
+			t.Errorf("got %v, want an error that the task has no ID", err)
 		}
 	})
 }
@@ -347,14 +347,14 @@ func TestRefusedCancellationIsAnError(t *testing.T) {
 			err := <-done
 			if e, _ := errors.AsType[*mcp.Error](err); e == nil || e.Code != int64(code) ||
 				errors.Is(err, mcpclient.ErrTaskUnknown) != (want != nil) {
-				t.Errorf("code %d: got %v, want it, with %v", code, err, want)
+				t.Errorf("code %d: got %v, want the error with %v", code, err, want)
 			}
 		}
 	})
 }
 
-// All requests about a task belong to one logical call and link to the request that began it, even from another
-// process.
+// All requests about a task belong to one logical call and link to the request that began it, even if another process
+// sends them.
 func TestTaskRequestsShareOneLogicalCall(t *testing.T) {
 	o, _ := counting()
 	o.Features = append(o.Features, mcpclient.UseTasks(nil))
@@ -374,7 +374,7 @@ func TestTaskRequestsShareOneLogicalCall(t *testing.T) {
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 		synctest.Wait()
 		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/update", "tasks/get",
-			"tools/call x", // with the caller's error
+			"tools/call x", // this span has the caller's error
 			"tasks/cancel")
 
 		resumed := background(func() error { _, err := c.ResumeTask("t1").Wait(t.Context()); return err })
@@ -387,8 +387,8 @@ func TestTaskRequestsShareOneLogicalCall(t *testing.T) {
 	})
 }
 
-// requestsOfOneCall fails the test unless the last spans have these names, one correlation id, and links to the first
-// of them.
+// requestsOfOneCall fails the test unless the last spans have these names, one correlation ID, and links to the first
+// span.
 func requestsOfOneCall(t *testing.T, rec *telemetrytest.Recording, names ...string) {
 	t.Helper()
 	var got []string

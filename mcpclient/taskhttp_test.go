@@ -75,7 +75,7 @@ func TestTaskRequestsHaveTaskIDInHeaders(t *testing.T) {
 	}
 }
 
-// The answer to an abandoned call still arrives, and contains a task.
+// The answer to an abandoned call still arrives and contains a task.
 func TestLateTaskOverHTTPIsCancelled(t *testing.T) {
 	const task = `{"taskId":"t1","status":"working","createdAt":"2026-08-01T10:00:00Z",` +
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null}`
@@ -129,6 +129,6 @@ func TestLateTaskOverHTTPIsCancelled(t *testing.T) {
 	}
 	close(left)
 	if got := <-cancelled; got != mcp.MethodCancelTask+" t1" {
-		t.Errorf("the server is told %q, want to cancel the task and nothing else", got)
+		t.Errorf("the server got %q, want only the cancellation of the task", got)
 	}
 }

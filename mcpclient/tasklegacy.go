@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The tasks of 2025-11-25 differ: the client makes a task of a call, a separate request fetches the result, and
-// the server requests input with requests of its own. tasklegacywait.go waits for the outcome.
+// The tasks of 2025-11-25 are different: the client makes a call a task, a separate request fetches the result, and the
+// server requests input with requests of its own. tasklegacywait.go waits for the outcome.
 
-// LegacyTasks yields the tasks that a server of 2025-11-25 keeps for the client, and requests page after page as
-// needed. [Client.ResumeTask] continues one that belongs to a tool. An error ends it; see [Client.Tools] for its
-// bounds. If the server does not list tasks, or has another revision, the error has [ErrUnsupported] in its chain.
+// LegacyTasks yields the tasks that a server of 2025-11-25 stores for the client, and requests page after page as
+// needed. [Client.ResumeTask] continues a task that belongs to a tool. An error ends the sequence. For its limits, see
+// [Client.Tools]. If the server does not list tasks, or has another revision, the error wraps [ErrUnsupported].
 // (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
 func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
 	name := func(t *mcp.LegacyTask) string { return t.TaskID }
@@ -34,10 +34,10 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 		})
 }
 
-// tasksVersion is the only revision with tasks in its core.
+// tasksVersion is the only revision in which tasks are part of the core protocol.
 const tasksVersion = mcp.Version20251125
 
-// makesTasks reports whether the client can make tasks of tool calls.
+// makesTasks reports whether the client can make tool calls tasks in session s.
 func makesTasks(s *conn.Session) bool {
 	return s.Version == tasksVersion && s.Capabilities.Tasks.Allows(mcp.MethodCallTool)
 }
@@ -63,8 +63,8 @@ func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
 	return nil
 }
 
-// call calls a tool, as a task if a server of 2025-11-25 requires that, or allows it and the caller wants a task.
-// (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
+// call calls a tool. It calls the tool as a task if a server of 2025-11-25 requires that, or if the server allows it
+// and the caller wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	return t.c.operate(ctx, mcp.MethodCallTool, p, options, func(ctx context.Context, options []CallOption) error {
 		return t.augmentAndCall(ctx, p, r, options)
@@ -85,8 +85,8 @@ func (t *tasking) augmentAndCall(ctx context.Context, p *mcp.CallToolParams, r a
 	return err
 }
 
-// augment adds the request for a task to the options for a tool call, if necessary. It also returns the session on
-// which it based the decision.
+// augment adds the request for a task to the options of a tool call, if necessary. It also returns the session that the
+// decision is based on.
 func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*conn.Session, []CallOption, error) {
 	c, a := t.c, t.c.cfg.asked(options)
 	s := c.core.Present()
@@ -116,7 +116,7 @@ func (t *tasking) augment(ctx context.Context, tool string, options []CallOption
 // mayBeLegacy reports whether the client supports the revision with these tasks.
 func (t *tasking) mayBeLegacy() bool { return slices.Contains(t.c.cfg.core.Legacy, tasksVersion) }
 
-// paramsFor returns the params for session s, which may differ from the session in which the call began.
+// paramsFor returns the params for session s, which may be a later session than the one in which the call began.
 func (cl *call) paramsFor(s *conn.Session) any {
 	p, ok := cl.params.(*mcp.CallToolParams)
 	cl.tasks.asked = ok && cl.asked.asTask != nil && makesTasks(s)
@@ -128,8 +128,8 @@ func (cl *call) paramsFor(s *conn.Session) any {
 	return &asking
 }
 
-// readLegacyTask stores the task in the answer to cl, and reports whether there is one. A server without tasks
-// answers with a normal result, which another decoder consumes, so this function does not consume it.
+// readLegacyTask stores the task in the answer to cl, and reports whether there is one. A server without tasks answers
+// with a normal result. readLegacyTask does not consume the answer, because another decoder reads such a result.
 func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	var r mcp.LegacyCreateTaskResult
 	if _, err := mcp.Decode(m.Middle(), &r); err != nil || m.Check() != nil {
@@ -147,7 +147,7 @@ func taskOf(t *mcp.LegacyTask) mcp.Task {
 	}
 }
 
-// relate wraps the handlers: the answer to a request of a server's task refers to that task.
+// relate wraps the handlers, so that the answer to a request that belongs to a server's task refers to that task.
 // (specification 2025-11-25, basic/utilities/tasks, "Associating Task-Related Messages")
 func (t *tasking) relate(handlers map[string]RequestHandler) {
 	if !t.declared() {

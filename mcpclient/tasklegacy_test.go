@@ -25,13 +25,13 @@ const (
 	uncancellable = `,"tasks":{"requests":{"tools":{"call":{}}}}`
 )
 
-// oldTools lists a tool that must be called as a task, one that may be, and two that must not.
+// oldTools lists a tool that must be called as a task, one that may be called as a task, and two that must not.
 const oldTools = `{"tools":[{"name":"must","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},` +
 	`{"name":"may","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},` +
 	`{"name":"never","inputSchema":{"type":"object"},"execution":{"taskSupport":"forbidden"}},` +
 	`{"name":"plain","inputSchema":{"type":"object"}}]}`
 
-// oldState returns the task t1 of 2025-11-25, with more members.
+// oldState returns the task t1 of 2025-11-25. more contains further members.
 func oldState(status mcp.TaskStatus, more string) string {
 	return fmt.Sprintf(`{"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`, status, more)
@@ -58,7 +58,7 @@ func (c *conversation) oldSession(more string) frame {
 	return f
 }
 
-// oldTasked is like tasked, for a server of 2025-11-25. The tools have been listed.
+// oldTasked is like tasked, for a server of 2025-11-25. The client has listed the tools.
 func oldTasked(t *testing.T, o *mcpclient.TaskOptions, more mcpclient.Options,
 	f func(t *testing.T, s *script, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
@@ -107,11 +107,11 @@ func TestToolRequiringTaskIsCalledAsTask(t *testing.T) {
 			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
 		}))
 		if f := v.oldSession(allTasks); strings.Contains(f.Raw, "task") {
-			t.Errorf("sent %s, want no tasks declared: the server can make none of its requests", f.Raw)
+			t.Errorf("sent %s, want no declaration of tasks, because the server must not make tasks of its requests", f.Raw)
 		}
 		v.Answer(v.Expect(mcp.MethodListTools), oldTools)
 		if f := v.oldBegin(oldWorking()); !strings.Contains(f.Raw, `"task":{"ttl":60000}`) {
-			t.Errorf("sent %s, want to ask for a task of a minute", f.Raw)
+			t.Errorf("sent %s, want a request for a task with a TTL of a minute", f.Raw)
 		}
 		keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
 		keptPace(t, elapsed(func() {
@@ -126,10 +126,10 @@ func TestToolRequiringTaskIsCalledAsTask(t *testing.T) {
 			t.Errorf("got %+v, %v, want the result of the task", a.result, err)
 		}
 		if got, want := strings.Join(heard, ", "), "t1 working , t1 working half, t1 completed "; got != want {
-			t.Errorf("heard %q, want %q", got, want)
+			t.Errorf("got the states %q, want %q", got, want)
 		}
 		a = callOld(t.Context(), c)
-		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)) // the tools are not listed again
+		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)) // the client does not list the tools again
 		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "again"))
 		if err := <-a.done; err != nil || text(a.result) != "again" {
 			t.Errorf("got %+v, %v, want the result at once", a.result, err)
@@ -185,7 +185,7 @@ func TestToolDeclarationDecidesIfCallBecomesTaskOf20251125(t *testing.T) {
 					}
 					want := slices.Contains(strings.Fields(test.tasks), tool)
 					if got := strings.Contains(f.Raw, `"task":{}`); f.Method != mcp.MethodCallTool || got != want {
-						t.Errorf("%s: sent %s, want a call, and as a task: %t", tool, f.Raw, want)
+						t.Errorf("%s: sent %s, want a call, as a task: %t", tool, f.Raw, want)
 					}
 					v.Answer(f, `{"content":[],"structuredContent":{}}`) // a server need not make a task of a call
 					if err := <-done; err != nil {
@@ -234,25 +234,25 @@ func TestToolsAreListedAgainAfterTaskRefusal(t *testing.T) {
 		done = call()
 		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no list today")
 		if err := <-done; err == nil || !strings.Contains(err.Error(), "no list today") {
-			t.Errorf("got %v, want that of the list", err)
+			t.Errorf("got %v, want the error of the list", err)
 		}
 	})
 }
 
-// Some servers announce that the list has changed as soon as a session begins.
+// Some servers announce a change of the list as soon as a session begins.
 func TestListChangedDuringListKeepsTaskSupport(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.oldSession(allTasks)
 		await(t, c)
-		for range 2 { // the list is not remembered
+		for range 2 { // the client does not store the list
 			a := callOld(t.Context(), c)
 			f := v.Expect(mcp.MethodListTools)
 			v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			v.Answer(f, oldTools)
 			if f := v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)); !strings.Contains(f.Raw, `"task":{}`) {
-				t.Errorf("sent %s, want to ask for a task", f.Raw)
+				t.Errorf("sent %s, want a request for a task", f.Raw)
 			}
 			v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
 			if err := <-a.done; err != nil {
@@ -287,13 +287,14 @@ func TestTaskIsRequestedOnlyInRevisionWithTasks(t *testing.T) {
 		<-reached
 		v.Close()
 		v = s.next(t)
-		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // so that the client forgets the server's era
+		// this refusal makes the client forget the server's era
+		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?")
 		v = s.next(t).tasks()
 		await(t, c)
 		close(proceed)
 		f := v.begin(mcp.TaskWorking, everySecond)
 		if strings.Contains(f.Raw, `"task":{`) {
-			t.Errorf("sent %s, want nothing in it that the revision does not have", f.Raw)
+			t.Errorf("sent %s, want no member that the revision does not have", f.Raw)
 		}
 		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-a.done; err != nil || text(a.result) != "ok" {
@@ -321,7 +322,7 @@ func TestLegacyTasksListsServerTasks(t *testing.T) {
 			t.Errorf("got %q, %v, the second page by %s, want t1 and t2 of two pages", ids, err, f.Raw)
 		}
 	})
-	t.Run("or not", func(t *testing.T) {
+	t.Run("with a refusal", func(t *testing.T) {
 		oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() (last error) {
 				for _, last = range c.LegacyTasks(t.Context()) {
@@ -336,7 +337,7 @@ func TestLegacyTasksListsServerTasks(t *testing.T) {
 	})
 	for name, session := range map[string]func(v *conversation){
 		"a modern server": func(v *conversation) { v.tasks() },
-		"a server that keeps no list": func(v *conversation) {
+		"a server that does not list tasks": func(v *conversation) {
 			v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
 			v.oldSession(uncancellable)
 		},

@@ -12,27 +12,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// legacyWait is the state of a Wait for a task of 2025-11-25. The Wait that holds the turn owns it.
+// legacyWait is the state of a Wait call for a task of 2025-11-25. The Wait call that holds the turn owns it.
 type legacyWait struct {
 	asked *askedResult // nil unless tasks/result is in flight
-	// capacity 1; receives the latest status notification; nil unless the Wait listens for them
+	// receives the latest status notification; capacity 1; nil unless Wait listens for notifications
 	told   <-chan *mcp.LegacyTask
-	deafen func() // stops listening
-	fresh  bool   // the state comes from a notification that was not handled yet
+	deafen func() // ends the listening
+	fresh  bool   // the state comes from a notification that Wait has not handled yet
 }
 
-// askedResult is a tasks/result request in flight. It may last as long as the task: meanwhile the server requests
-// input, on the request's stream if the transport has streams.
+// askedResult is a tasks/result request in flight. It may last as long as the task. In the meantime, the server
+// requests input, on the request's stream if the transport has streams.
 type askedResult struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the fields below are set
 	limited  bool          // the request has a timeout
 	result   json.RawMessage
 	err      *Error
-	broken   *usercode.Failure // panic of the user's middleware; Wait repeats it
+	broken   *usercode.Failure // panic of the user's middleware, which Wait repeats
 }
 
-// done returns a channel that is closed when there is an answer, nil if no answer is expected.
+// done returns a channel that is closed when there is an answer. It is nil if no request is in flight.
 func (a *askedResult) done() <-chan struct{} {
 	if a == nil {
 		return nil
@@ -40,14 +40,14 @@ func (a *askedResult) done() <-chan struct{} {
 	return a.answered
 }
 
-// isLegacy reports whether t is a task of 2025-11-25, as far as known.
+// isLegacy reports whether t is a task of 2025-11-25, as far as the client knows.
 func (t *Task) isLegacy() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.legacy
 }
 
-// inLegacy is like isLegacy, but first waits for a session if necessary: the session determines the kind of a resumed
+// inLegacy is like isLegacy, but waits for a session first if necessary. The session determines the kind of a resumed
 // task, and whether the server supports requests about a task of 2025-11-25.
 func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
@@ -73,16 +73,15 @@ func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	return t.legacy, nil
 }
 
-// settled returns the state of the task, and whether the state is final.
+// settled returns the state of the task, and reports whether that state is final.
 func (t *Task) settled() (mcp.Task, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state, t.over || t.legacy && t.state.Status.Terminal()
 }
 
-// legacyCancelled handles the answer to tasks/cancel: the state of the task, or a refusal, possibly because the
-// task has ended.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
+// legacyCancelled handles the answer to tasks/cancel. The answer is either the state of the task, or a refusal,
+// possibly because the task has already ended. (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
 func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err *Error) *Error {
 	if err == nil {
 		var now mcp.LegacyTaskResult
@@ -99,8 +98,8 @@ func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err 
 	return err
 }
 
-// listen handles status notifications about the task, until stopAsking.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Status Notification")
+// listen handles status notifications about the task until stopAsking is called. (specification 2025-11-25,
+// basic/utilities/tasks, "Task Status Notification")
 func (t *Task) listen() {
 	if t.old.deafen != nil {
 		return
@@ -113,14 +112,14 @@ func (t *Task) listen() {
 				return
 			}
 			select {
-			case <-told: // an older status that Wait has not handled
+			case <-told: // drop an older status that Wait has not handled
 			default:
 			}
-			told <- &p.LegacyTask // there is room, because notifications are handled sequentially
+			told <- &p.LegacyTask // does not block, because notifications are handled one at a time
 		})))
 }
 
-// stopAsking ends the request and the listening of a Wait.
+// stopAsking ends the request for the result and the listening of a Wait call.
 func (t *Task) stopAsking() {
 	if t.old.deafen != nil {
 		t.old.deafen()
@@ -129,7 +128,7 @@ func (t *Task) stopAsking() {
 	t.old = legacyWait{}
 }
 
-// drop ends the request for the result.
+// drop ends the request for the result, if there is one.
 func (t *Task) drop() {
 	if a := t.old.asked; a != nil {
 		a.cancel()
@@ -138,7 +137,7 @@ func (t *Task) drop() {
 	}
 }
 
-// pauseLegacy waits until due, or until a notification or the result arrives. It reports false if ctx ends first.
+// pauseLegacy waits until due, or until a notification or the result arrives. It returns false if ctx ends first.
 func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	t.listen()
 	for {
@@ -155,7 +154,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 		case told := <-t.old.told:
 			timer.Stop()
 			if _, settled := t.settled(); settled {
-				continue // the notification is late
+				continue // the notification came late
 			}
 			t.note(&mcp.DetailedTask{Task: taskOf(told)}, true)
 			if t.old.fresh = told.Status != mcp.TaskWorking; t.old.fresh {
@@ -168,7 +167,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy handles the result or the notification for which pauseLegacy waited, and reports whether one arrived.
+// hearLegacy handles the result or the notification that ended pauseLegacy. It reports whether there was one.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():
@@ -182,8 +181,8 @@ func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	return true, t.goOnLegacy(ctx, t.Status().Status)
 }
 
-// goOnLegacy takes the next step that the task's status requires.
-// (specification 2025-11-25, basic/utilities/tasks, "Input Required Status", "Retrieving Task Results")
+// goOnLegacy takes the next step for the task's status. (specification 2025-11-25, basic/utilities/tasks, "Input
+// Required Status", "Retrieving Task Results")
 func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	switch {
 	case status == mcp.TaskInputRequired && t.old.asked == nil:
@@ -194,7 +193,8 @@ func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	return nil
 }
 
-// askResult requests the result, which the server sends when the task has ended.
+// askResult requests the result. The server sends the result when the task has ended. limited gives the request a
+// timeout.
 func (t *Task) askResult(ctx context.Context, limited bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &askedResult{cancel: cancel, answered: make(chan struct{}), limited: limited}
@@ -203,7 +203,7 @@ func (t *Task) askResult(ctx context.Context, limited bool) {
 	if !limited {
 		patience = -1
 	}
-	go func() { // ends with the answer, or with drop
+	go func() { // the goroutine ends with the answer, or with drop
 		defer close(a.answered)
 		usercode.Run(func() {
 			a.err = t.request(ctx, mcp.MethodTaskResult, &mcp.TaskParams{TaskID: t.ID()}, &a.result, nil, WithTimeout(patience))
@@ -211,8 +211,8 @@ func (t *Task) askResult(ctx context.Context, limited bool) {
 	}()
 }
 
-// fetch gets the result of a task that has ended. If the result was requested before, the answer should arrive
-// soon.
+// fetch gets the result of a task that has ended. If the client has already requested the result, the answer should
+// arrive soon.
 func (t *Task) fetch(ctx context.Context) *Error {
 	if t.old.asked == nil {
 		t.askResult(ctx, true)
@@ -232,8 +232,8 @@ func (t *Task) fetch(ctx context.Context) *Error {
 	}
 }
 
-// resultAnswered handles the answer to tasks/result. An error may be the outcome of the original call, which has
-// then failed, or an error of this request.
+// resultAnswered handles the answer to tasks/result. If it is an error, it is either the outcome of the original call,
+// which has failed, or an error of this request.
 func (t *Task) resultAnswered(ctx context.Context) *Error {
 	a := t.old.asked
 	t.drop()
@@ -262,8 +262,8 @@ func (t *Task) resultAnswered(ctx context.Context) *Error {
 	return nil
 }
 
-// finish makes the answer to tasks/result the outcome. If the client does not know the final status yet, the result
-// determines the status.
+// finish makes the answer to tasks/result the outcome of the task. If the client does not know the final status yet,
+// the result determines it.
 func (t *Task) finish(result json.RawMessage, failed *Error) {
 	t.mu.Lock()
 	if t.over {
@@ -284,7 +284,7 @@ func (t *Task) finish(result json.RawMessage, failed *Error) {
 	t.over, t.err = true, failed
 	if failed == nil {
 		d := mcp.DetailedTask{Task: now, Payload: result}
-		d.Status = mcp.TaskCompleted // there is a result
+		d.Status = mcp.TaskCompleted // there is a result, whatever the status was
 		t.err = t.ended(&d)
 	}
 	t.mu.Unlock()

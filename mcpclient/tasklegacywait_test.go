@@ -43,7 +43,7 @@ func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 		answer := v.elicit()
 		if !strings.Contains(answer.Raw, `"action":"accept"`) ||
 			!strings.Contains(answer.Raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
-			t.Errorf("answered %s, want the form accepted and the task named", answer.Raw)
+			t.Errorf("answered %s, want the accepted form and the task's ID", answer.Raw)
 		}
 		for range 5 { // longer than the timeout of a request
 			keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
@@ -55,7 +55,7 @@ func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 			}
 		})
 		if got, want := strings.Join(heard, " "), "working input_required working completed"; got != want || took != 0 {
-			t.Errorf("heard %q, the result after %v, want %q and at once", got, took, want)
+			t.Errorf("got the states %q, the result after %v, want %q and at once", got, took, want)
 		}
 		v.silent()
 	})
@@ -82,11 +82,11 @@ func TestAnswerMetaIncludesRelatedTask(t *testing.T) {
 	}{
 		"with metadata": {ofTask, &mcp.ListRootsResult{Result: mcp.Result{Meta: mcp.Meta(`{"x":1}`)}, Roots: []*mcp.Root{}},
 			nil, `"result":{"_meta":{"x":1,"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"roots":[]}`},
-		"without":          {ofTask, nil, nil, `"result":` + ofTask},
-		"not encodable":    {ofTask, make(chan int), nil, `"code":-32603`},
-		"a refusal":        {ofTask, nil, refusal, `"error":{"code":7,"message":"no"}`},
-		"outside a task":   {`{}`, nil, refusal, `"error":{"code":7,"message":"no"}`},
-		"nothing, no task": {`{}`, nil, nil, `"result":{}`},
+		"without":            {ofTask, nil, nil, `"result":` + ofTask},
+		"not encodable":      {ofTask, make(chan int), nil, `"code":-32603`},
+		"a refusal":          {ofTask, nil, refusal, `"error":{"code":7,"message":"no"}`},
+		"outside a task":     {`{}`, nil, refusal, `"error":{"code":7,"message":"no"}`},
+		"no result, no task": {`{}`, nil, nil, `"result":{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := func(context.Context, *mcpclient.Request) (any, error) { return test.result, test.err }
@@ -138,7 +138,7 @@ func TestOutcomesOfTaskOf20251125(t *testing.T) {
 		{"of another id", strings.Replace(oldWorking(), "t1", "t2", 1), func(*conversation) {}, nil, mcpclient.KindProtocol,
 			"another task", true},
 		{"with an unknown status", oldState("paused", everySecondOld), func(*conversation) {}, nil, mcpclient.KindProtocol,
-			`unknown status "paused"`, true},
+			`unknown task status "paused"`, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -154,7 +154,7 @@ func TestOutcomesOfTaskOf20251125(t *testing.T) {
 					}
 				case e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
 					mcpclient.SafeToRetry(err):
-					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
+					t.Errorf("got %#v, want kind %s for t1 with %q in it, not safe to retry", err, test.kind, test.text)
 				case test.is != nil && !errors.Is(err, test.is) || test.is == mcpclient.ErrTaskFailed &&
 					errors.Is(err, mcpclient.ErrTaskUnknown):
 					t.Errorf("got %v, want %v in it", err, test.is)
@@ -168,7 +168,7 @@ func TestOutcomesOfTaskOf20251125(t *testing.T) {
 	}
 }
 
-// The result, or an error in its place, may arrive before a poll reports how the task has ended.
+// The result, or an error instead of it, may arrive before a poll reports how the task has ended.
 func TestEarlyTaskResultDeterminesOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		then  func(v *conversation, result frame)
@@ -236,7 +236,7 @@ func TestEarlyTaskResultDeterminesOutcome(t *testing.T) {
 				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, everySecondOld+`,"statusMessage":", which?"`))
 				test.then(v, v.about(mcp.MethodTaskResult))
 				if err := <-a.done; !test.check(a.result, err) || last != test.last {
-					t.Errorf("got %+v, %v, heard last %q, want %q", a.result, err, last, test.last)
+					t.Errorf("got %+v, %v, last state %q, want %q", a.result, err, last, test.last)
 				}
 			})
 		})
@@ -255,13 +255,13 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 		if e, _ := errors.AsType[*mcpclient.Error](<-a.done); e == nil || e.Kind != mcpclient.KindCancelled ||
 			e.TaskID != "t1" ||
 			errors.Is(e, mcpclient.ErrTaskCancelled) {
-			t.Errorf("got %v, want the caller's cancellation, about t1", e)
+			t.Errorf("got %v, want the caller's cancellation, for t1", e)
 		}
 		v.Expect(mcp.NotificationCancelled) // cancels the request for the result
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		v.silent()
 	})
-	t.Run("unless the server cancels none", func(t *testing.T) {
+	t.Run("with a server that cannot cancel", func(t *testing.T) {
 		bubble(t, &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly},
 			func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
@@ -299,7 +299,7 @@ func TestLegacyTaskHandlePollsButRejectsUpdates(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, `,"statusMessage":"which?","ttl":60000`))
 		if err := <-done; err != nil || d.Status != mcp.TaskInputRequired || d.StatusMessage != "which?" ||
 			*d.TTLMs != 60000 {
-			t.Errorf("got %+v, %v, want what the server said", d, err)
+			t.Errorf("got %+v, %v, want the server's state", d, err)
 		}
 		if err := task.Update(t.Context(), nil); !errors.Is(err, mcpclient.ErrUnsupported) || !mcpclient.SafeToRetry(err) ||
 			!strings.Contains(err.Error(), "accepts no updates") {
@@ -308,7 +308,7 @@ func TestLegacyTaskHandlePollsButRejectsUpdates(t *testing.T) {
 		done = poll()
 		v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
 		if err := errors.Join(<-done, task.Cancel(t.Context()), <-poll()); err != nil || d.Status != mcp.TaskCompleted {
-			t.Errorf("got %+v, %v, want a completed task, and nothing asked about it", d, err)
+			t.Errorf("got %+v, %v, want a completed task, and no request", d, err)
 		}
 		var r *mcp.CallToolResult
 		wait := func() <-chan error {
@@ -320,7 +320,7 @@ func TestLegacyTaskHandlePollsButRejectsUpdates(t *testing.T) {
 			t.Errorf("got %+v, %v, want the result", r, err)
 		}
 		if err := <-wait(); err != nil || text(r) != "ok" {
-			t.Errorf("got %+v, %v, want the same again", r, err)
+			t.Errorf("got %+v, %v, want the same result", r, err)
 		}
 		v.silent()
 	})
@@ -330,12 +330,13 @@ func TestCancelOfTaskOf20251125(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		done := background(func() error { return task.Cancel(t.Context()) })
-		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // now it may forget it
+		// after this, the server may forget the task
+		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		if _, err := task.Wait(t.Context()); !errors.Is(err, mcpclient.ErrTaskCancelled) {
-			t.Errorf("got %v, want ErrTaskCancelled, and nothing asked", err)
+			t.Errorf("got %v, want ErrTaskCancelled, and no request", err)
 		}
 		for name, test := range map[string]struct {
 			poll string // empty for an unknown task
@@ -368,7 +369,7 @@ func TestCancelOfTaskOf20251125(t *testing.T) {
 func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 	o, shown := counting()
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
-		v.Close() // the task waits for the connection, which determines its kind
+		v.Close() // the task waits for the connection, which determines the kind of the task
 		synctest.Wait()
 		var r *mcp.CallToolResult
 		done := background(func() (err error) { r, err = c.ResumeTask("t1").Wait(t.Context()); return err })
@@ -383,14 +384,14 @@ func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 		}
 		v.Close()
 		synctest.Wait()
-		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
-			t.Errorf("got %v, want no task", err)
+		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "the task has no ID") {
+			t.Errorf("got %v, want an error that the task has no ID", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		_, err := c.ResumeTask("t1").Poll(ctx)
 		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.TaskID != "t1" || e.Kind != mcpclient.KindTimeout {
-			t.Errorf("got %v, want the timeout of who waits for a connection, about t1", err)
+			t.Errorf("got %v, want a timeout of the wait for a connection, for t1", err)
 		}
 	})
 }
@@ -430,7 +431,7 @@ func TestTaskOf20251125EndsInSessionWithoutTasks(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodInitialize), initializedWith(mcp.Version20250618, ""))
 		v.Expect(mcp.NotificationInitialized)
 		if err := <-a.done; !errors.Is(err, mcpclient.ErrUnsupported) || mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, want ErrUnsupported, not safe to retry: the tool has been called", err)
+			t.Errorf("got %v, want ErrUnsupported, not safe to retry, because the tool was called", err)
 		}
 		v.silent()
 	})
@@ -462,13 +463,13 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 		})
 		if got, want := strings.Join(heard, ", "), "working, working hard, input_required, completed"; got != want ||
 			took != 0 {
-			t.Errorf("heard %q in %v, want %q and no poll", got, took, want)
+			t.Errorf("got the states %q in %v, want %q and no poll", got, took, want)
 		}
 		told := len(heard)
 		v.told(oldWorking())
 		synctest.Wait()
 		if len(heard) != told {
-			t.Errorf("heard %q, want nothing after the end of the call", heard)
+			t.Errorf("got the state %q, want none after the end of the call", heard)
 		}
 		a = callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
@@ -477,7 +478,7 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 		v.about(mcp.MethodTaskResult)
 		v.told(oldWorking())
 		synctest.Wait()
-		v.Close() // so that the client requests the result again, without a poll
+		v.Close() // the client then requests the result again, without a poll
 		v = s.next(t)
 		v.oldSession(allTasks)
 		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
@@ -487,7 +488,7 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 	})
 }
 
-// The user's code may panic in a goroutine of the client: the panic reaches the caller.
+// The user's code may panic in a goroutine of the client. The panic must reach the caller.
 func TestMiddlewarePanicDuringTasksResultReachesTheCaller(t *testing.T) {
 	bad := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -533,7 +534,7 @@ func TestTaskRequestsOf20251125ShareOneLogicalCall(t *testing.T) {
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		synctest.Wait()
 		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/get", "tasks/result",
-			"tools/call x", // with the caller's error
+			"tools/call x", // this span has the caller's error
 			"tasks/cancel")
 	})
 }

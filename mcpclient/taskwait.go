@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// asTask is the layer that waits for the outcome of a task that the server has made of a call.
+// asTask is the layer that handles a task that the server made of a call.
 func asTask(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		err := next(ctx, cl)
@@ -27,9 +27,9 @@ func asTask(next roundTrip) roundTrip {
 	}
 }
 
-// taskCreated continues a call that the server has answered with a task: it hands the task to the caller, or waits
-// for its outcome, which is the answer that the server would have given without a task. If the caller stops
-// waiting, the task is abandoned.
+// taskCreated continues a call after the server has made it a task. It either gives the task to the caller, or waits
+// for the outcome of the task, which is the answer that the server would have given without a task. If the caller stops
+// waiting, taskCreated abandons the task.
 func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the task is not part of the result
@@ -41,7 +41,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	}
 	kept := false
 	defer func() {
-		if !kept { // for example because WithTaskStatus has panicked
+		if !kept { // for example because the function of WithTaskStatus panicked
 			t.abandon(ctx, failed)
 		}
 	}()
@@ -62,7 +62,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	return nil
 }
 
-// wait waits for the outcome.
+// wait waits for the outcome of the task.
 func (t *Task) wait(ctx context.Context) *Error {
 	if err, over := t.outcome(); over {
 		return err
@@ -99,7 +99,7 @@ func (t *Task) wait(ctx context.Context) *Error {
 	}
 }
 
-// pause waits until the next poll is due. It reports false if ctx ends first.
+// pause waits until the next poll is due. It returns false if ctx ends first.
 func (t *Task) pause(ctx context.Context) bool {
 	t.mu.Lock()
 	due, legacy := t.due, t.legacy
@@ -110,7 +110,7 @@ func (t *Task) pause(ctx context.Context) bool {
 	return conn.PauseFor(ctx, time.Until(due))
 }
 
-// postpone delays the next poll after a failure, unless the task has expired.
+// postpone delays the next poll after a failure. If the task has expired, it returns an error instead.
 func (t *Task) postpone(err *Error, failures int) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *Task) postpone(err *Error, failures int) *Error {
 	return nil
 }
 
-// advance polls and answers requests for input. turn is held.
+// advance polls once and answers requests for input. The caller holds turn.
 func (t *Task) advance(ctx context.Context) *Error {
 	if heard, err := t.hearLegacy(ctx); heard {
 		return err
@@ -149,7 +149,7 @@ func (t *Task) advance(ctx context.Context) *Error {
 	return nil
 }
 
-// refused handles a failed update. A server that refuses it may have ended the task in the meantime.
+// refused handles a failed update. A server may refuse an update because the task has ended in the meantime.
 func (t *Task) refused(ctx context.Context, err *Error) *Error {
 	if err.Kind != KindJSONRPC {
 		return err
@@ -163,12 +163,12 @@ func (t *Task) refused(ctx context.Context, err *Error) *Error {
 	return err
 }
 
-// maxTaskInputs bounds the requests for input of a task, because each key is remembered to prevent a second
-// answer.
+// maxTaskInputs is the maximum number of requests for input of one task. It exists because the client stores each key,
+// to prevent a second answer.
 const maxTaskInputs = 10_000
 
-// answer makes the handlers answer the new requests for input from poll id. Answers that the task no longer needs
-// are removed.
+// answer calls the handlers for new requests for input from the poll with request ID id. It removes stored answers that
+// the task no longer needs.
 func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests) *Error {
 	if err := t.checkInputs(requests); err != nil {
 		return t.about(&Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: err})
@@ -191,17 +191,17 @@ func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests)
 	return nil
 }
 
-// checkInputs returns an error if the task's requests for input exceed a bound.
+// checkInputs returns an error if the task's requests for input exceed a limit.
 func (t *Task) checkInputs(requests mcp.InputRequests) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.answered)+len(t.answers) > maxTaskInputs {
-		return fmt.Errorf("the task has asked for more than %d inputs", maxTaskInputs)
+		return fmt.Errorf("the task requested more than %d inputs", maxTaskInputs)
 	}
 	return checkInputs(requests)
 }
 
-// transient reports whether a retry may help.
+// transient reports whether the request may succeed later.
 func transient(err *Error) bool {
 	switch err.Kind {
 	case KindTimeout:
@@ -214,7 +214,7 @@ func transient(err *Error) bool {
 	return false
 }
 
-// interrupted returns the error of a Wait if its context ended, or the client was closed.
+// interrupted returns the error of a Wait call that ended because its context ended or the client was closed.
 func (t *Task) interrupted(ctx context.Context) *Error {
 	e := t.about(errorOf(t.c.core.Interrupted(ctx, mcp.MethodCallTool, false)))
 	e.Unsent = false // the tool has been called

@@ -13,14 +13,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// mirrors reports whether tool arguments must be repeated in HTTP headers. Only modern versions over HTTP require this
-// (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters").
+// mirrors reports whether tool arguments must be repeated in HTTP headers. Only modern versions over HTTP require this.
+// (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
 func (m *knownTools) mirrors() bool {
 	return m.c.core.Present().OwnStreams
 }
 
-// check reports the tools of a list that could not be decoded. It drops the tools with schemas that violate the rules
-// for mirrored parameters, as the specification demands, so that one of them does not break the others.
+// check reports the tools that could not be decoded. Over HTTP, it also removes tools whose schemas violate the rules for
+// mirrored parameters, as the specification requires. So an invalid tool does not affect the other tools.
 func (m *knownTools) check(r *mcp.ListToolsResult) {
 	for _, t := range r.Unreadable {
 		m.c.core.Telemetry.ToolRejected(t.Name, t.Err)
@@ -37,9 +37,9 @@ func (m *knownTools) check(r *mcp.ListToolsResult) {
 	})
 }
 
-// call calls a tool with arguments that may have to be repeated in headers. If the server reports a mismatch of
-// the headers, or the arguments do not fit the known schema, the tool may have changed: the tools are listed again
-// and the call, which was refused or not sent, is sent once more. Both share the timeout of one call.
+// call calls a tool with arguments that may have to be repeated in headers. If the server reports a header mismatch, or
+// the arguments do not fit the known schema, the tool may have changed. Then call lists the tools again and sends the
+// call, which was refused or not sent, once more. Both attempts share the timeout of one call.
 func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	m.c.operations.enter()
 	defer m.c.operations.leave()
@@ -86,14 +86,14 @@ func withHeader(options []CallOption, header map[string]string) []CallOption {
 	return append(options[:len(options):len(options)], func(a *asked) { a.Header = header })
 }
 
-// lead is the telemetry context of a request that others continue.
+// lead is the telemetry context of a request that later requests continue.
 type lead struct {
 	corr instrument.Corr
 	ref  instrument.Ref
-	id   int64 // of the request
+	id   int64 // ID of the request
 }
 
-// headerOf returns the headers that repeat these parameters of a call, nil for none.
+// headerOf returns the headers that repeat the parameters params of a call, or nil for none.
 func headerOf(p *mcp.CallToolParams, params []mirror.Param) (map[string]string, error) {
 	if len(params) == 0 || p.Arguments == nil {
 		return nil, nil

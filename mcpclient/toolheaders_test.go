@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// overHTTP is a script that reports HTTP as its network, and keeps the header of the latest tools/call.
+// overHTTP is a script that reports HTTP as its network, and stores the headers of the latest tools/call.
 type overHTTP struct {
 	*rigged
 	header map[string]string
@@ -80,7 +80,7 @@ func TestArgumentsAreMirroredInHeadersPerListedSchema(t *testing.T) {
 		go func() { listed <- listedNames(c, t) }()
 		v.Answer(v.Expect(mcp.MethodListTools), listOf(regionTool+","+brokenTool+","+plainTool))
 		if got := <-listed; fmt.Sprint(got) != "[query plain]" {
-			t.Errorf("listed %v, want the tool that breaks the rules left out", got)
+			t.Errorf("listed %v, want no tool that violates the rules", got)
 		}
 		for _, test := range []struct {
 			tool      string
@@ -115,7 +115,7 @@ func TestChangedToolIsListedAgainAndCalledOnceMore(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodListTools), listOf(rowsTool))
 		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || h.header["Mcp-Param-Rows"] != "3" {
-			t.Errorf("got %v with headers %v, want the call made once more with Mcp-Param-Rows: 3", err, h.header)
+			t.Errorf("got %v with headers %v, want the call repeated with Mcp-Param-Rows: 3", err, h.header)
 		}
 	})
 }
@@ -141,7 +141,7 @@ func TestLegacySessionsMirrorNoArguments(t *testing.T) {
 		go func() { listed <- listedNames(c, t) }()
 		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[`+regionTool+","+brokenTool+`]}`)
 		if got := <-listed; len(got) != 2 {
-			t.Errorf("listed %v, want both: the rules are of another revision", got)
+			t.Errorf("listed %v, want both, because this revision has no such rules", got)
 		}
 		done := background(func() error {
 			_, err := c.CallTool(t.Context(), "query",
@@ -196,10 +196,10 @@ func TestConcurrentCallsOfChangedToolAreBothRepeated(t *testing.T) {
 			}
 		}()
 		if err := <-a; err != nil {
-			t.Errorf("the first call: got %v, want it made once more", err)
+			t.Errorf("the first call: got %v, want it repeated", err)
 		}
 		if err := <-b; err != nil {
-			t.Errorf("the second call: got %v, want it made once more", err)
+			t.Errorf("the second call: got %v, want it repeated", err)
 		}
 		v.Close()
 	})
@@ -259,7 +259,7 @@ func TestInvalidToolDoesNotHideOthers(t *testing.T) {
 	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		got := v.namesOf(c, toolA+`,{"name":"broken"},`+toolB)
 		if !slices.Equal(got, []string{"a", "b"}) {
-			t.Errorf("got the tools %q, want the two that can be read", got)
+			t.Errorf("got the tools %q, want the two readable tools", got)
 		}
 		synctest.Wait()
 		left := rec.Logs(names.EventMCPClientToolRejected)

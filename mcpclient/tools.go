@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor
-// is the NextCursor of the previous page, nil for the first. Callers share the tools of a cached page and must not
+// ListTools returns one page of the server's tools, without tools that a client over HTTP must not use. The cursor is
+// the NextCursor of the previous page, or nil for the first page. Callers share the tools of a cached page and must not
 // modify them; see [Options.CacheSize]. (specification 2026-07-28, server/tools, "Listing
 // Tools")
 func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
@@ -26,23 +26,23 @@ func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallO
 	return c.tools.page(ctx, l, cursor, options)
 }
 
-// Tools yields the server's tools, and requests page after page as needed. An error ends it.
+// Tools yields the server's tools, and requests page after page as needed. An error ends the sequence.
 //
-// The list is bounded: if a server repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
-// [Limits.Frame] in all, the list ends with an error of kind [KindProtocol], which has [ErrListCutShort] in its chain
-// for a cursor or too many pages; use [Client.ListTools] for larger lists. [WithTimeout] bounds the waiting for all
-// pages together; without it, [Options.RequestTimeout] applies to each page and ten times that to all. The loop's work
-// on the tools does not count.
+// The list is limited. It ends with an error of kind [KindProtocol] if the server repeats a cursor, or if the list has
+// more than 1,000 pages, 100,000 items or four times [Limits.Frame] in bytes. For a repeated cursor and for too many
+// pages, the error wraps [ErrListCutShort]. Use [Client.ListTools] for larger lists. [WithTimeout] bounds the total
+// wait for all pages. Without it, [Options.RequestTimeout] applies to each page, and ten times that to all pages
+// together. The loop's work on the tools does not count.
 //
-// If the server refuses its own cursor, because the list has changed, the list starts again, once, without the
-// tools that were already yielded.
+// If the server refuses its own cursor because the list has changed, Tools starts the list again, once, and skips tools
+// that it has already yielded.
 func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Tool, error] {
 	return func(yield func(*mcp.Tool, error) bool) {
 		var l *toolListing
 		name := func(t *mcp.Tool) string { return t.Name }
 		list := pages(ctx, c, mcp.MethodListTools, name, options, func(ctx context.Context, cursor *string,
 			options []CallOption) (page[*mcp.Tool], error) {
-			if cursor == nil { // also when the list starts again
+			if cursor == nil { // true also when the list starts again
 				l = c.tools.begin()
 				l.whole = true
 			}
@@ -56,14 +56,13 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	}
 }
 
-// noArguments are sent instead of none, because many servers validate the arguments with a schema that demands an
-// object.
+// noArguments is sent if the caller gives no arguments, because many servers validate the arguments with a schema that
+// requires an object.
 var noArguments any = json.RawMessage(`{}`)
 
 // CallTool calls a tool. arguments is any value that encodes as a JSON object, such as a struct, a map or a
-// [json.RawMessage], or nil for none, which is sent as an empty object. A failure of the tool is in the result, as
-// IsError, and not a Go error.
-// (specification 2026-07-28, server/tools, "Calling Tools")
+// [json.RawMessage]. Nil is sent as an empty object. If the tool fails, CallTool returns a result with IsError set, not
+// a Go error. (specification 2026-07-28, server/tools, "Calling Tools")
 func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
 	error) {
 	r := new(mcp.CallToolResult)
@@ -73,9 +72,9 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	return r, nil
 }
 
-// CallToolRaw is like [Client.CallTool], for programs that pass calls on: it returns the server's JSON text of the
-// result, including unknown members. p has the input of earlier rounds; the client sets Task, but only in a copy of p.
-// The result may share the memory of the whole answer.
+// CallToolRaw is like [Client.CallTool], for programs that forward calls. It returns the JSON text of the server's
+// result, including unknown members. p may contain the input of earlier rounds. The client does not modify p: it sets
+// Task in a copy. The result may share the memory of the whole answer.
 func (c *Client) CallToolRaw(ctx context.Context, p *mcp.CallToolParams, options ...CallOption) (json.RawMessage,
 	error) {
 	own := *p
@@ -103,19 +102,20 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 	return c.Call(ctx, mcp.MethodCallTool, p, result, options...)
 }
 
-// CallToolAs calls a tool and decodes its structured content into an Out, after validating it with the output
-// schema that the server lists for the tool; to get the schema, it lists the tools once, before the call. Out is
-// decoded by json v2, where names match exactly.
+// CallToolAs calls a tool and decodes its structured content into an Out. Before that, it validates the content with
+// the output schema that the server lists for the tool; to get the schema, the client lists the tools once, before the
+// call. Out is decoded by json v2, so names must match exactly.
 //
-// The schema is JSON Schema 2020-12, the default without $schema, or draft-07. Another dialect is an error of kind
-// [KindProtocol] before the call. A schema with a regular expression that Go cannot compile is not applied, which
-// is logged.
+// The schema is JSON Schema 2020-12, the default without $schema, or draft-07. For another dialect, CallToolAs returns
+// an error of kind [KindProtocol] before the call. If a schema has a regular expression that Go cannot compile, the
+// client logs that and does not validate the content.
 //
-// If the tool reports an error, the error is a [*mcp.ToolError]. Without an output schema the content is not validated.
-// Content that is missing, or does not match the schema or Out, is an error of kind [KindProtocol]; then the tool has
-// run. The same applies to content that would take too much memory when decoded, as an any for the schema or as an Out:
-// more than 128 MiB, or eight times its text if that is more. Lists of two million numbers pass, and so do 300,000
-// objects. [Client.CallTool] returns any structured content undecoded.
+// If the tool reports an error, CallToolAs returns a [*mcp.ToolError]. Without an output schema, the content is not
+// validated. If the content is missing, or does not match the schema or Out, CallToolAs returns an error of kind
+// [KindProtocol] although the tool has run. The same applies to content that would take too much memory when decoded,
+// as an any for the schema or as an Out: more than 128 MiB, or eight times its text if that is more. Lists of two
+// million numbers and lists of 300,000 objects are within this limit. [Client.CallTool] returns any structured content
+// undecoded.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
 	error) {
 	var out Out
@@ -145,7 +145,7 @@ func (c *Client) callToolInto(ctx context.Context, p *mcp.CallToolParams, out an
 	case r.IsError:
 		return &mcp.ToolError{Tool: p.Name, Result: r}
 	case r.StructuredContent == nil:
-		return unusableOutput(p.Name, errors.New("no structured content"))
+		return unusableOutput(p.Name, errors.New("the result has no structured content"))
 	}
 	matches := false
 	c.core.Telemetry.Labelled(ctx, mcp.MethodCallTool, p.Name, func(ctx context.Context) {
@@ -162,8 +162,8 @@ func (c *Client) callToolInto(ctx context.Context, p *mcp.CallToolParams, out an
 	return unusableOutput(p.Name, err)
 }
 
-// readOutput decodes structured content into out, a pointer, and reports whether it matches s; nil matches
-// everything.
+// readOutput decodes structured content into out, a pointer. It reports whether the content matches s; everything
+// matches a nil s.
 func readOutput(ctx context.Context, s *schema.Schema, content json.RawMessage, out any) (matches bool, err error) {
 	if err := weigh.Decoding(content, out); err != nil {
 		return true, err

@@ -71,12 +71,12 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 		tool, result, wantErr string
 		want                  int
 	}{
-		"valid":              {"weather", `{"content":[],"structuredContent":{"celsius":21}}`, "", 21},
-		"against the schema": {"weather", `{"content":[],"structuredContent":{"celsius":99}}`, "celsius", 0},
-		"missing":            {"weather", `{"content":[{"type":"text","text":"21"}]}`, "no structured content", 0},
-		"no schema":          {"bare", `{"content":[],"structuredContent":{"celsius":99}}`, "", 99},
-		"not listed":         {"hidden", `{"content":[],"structuredContent":{"celsius":7}}`, "", 7},
-		"of another type":    {"bare", `{"content":[],"structuredContent":{"celsius":"warm"}}`, "celsius", 0},
+		"valid":                 {"weather", `{"content":[],"structuredContent":{"celsius":21}}`, "", 21},
+		"invalid by the schema": {"weather", `{"content":[],"structuredContent":{"celsius":99}}`, "celsius", 0},
+		"missing":               {"weather", `{"content":[{"type":"text","text":"21"}]}`, "no structured content", 0},
+		"no schema":             {"bare", `{"content":[],"structuredContent":{"celsius":99}}`, "", 99},
+		"not listed":            {"hidden", `{"content":[],"structuredContent":{"celsius":7}}`, "", 7},
+		"another type than Out": {"bare", `{"content":[],"structuredContent":{"celsius":"warm"}}`, "celsius", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -99,11 +99,11 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 						t.Errorf("want an error of kind protocol about %q, got %v", tc.wantErr, err)
 					}
 				}
-				if name == "valid" { // the client remembers the list until it changes
+				if name == "valid" { // the client stores the list until it changes
 					done = background(call)
 					v.Answer(v.Expect(mcp.MethodCallTool), tc.result)
 					if err := <-done; err != nil {
-						t.Errorf("want the second call without a list, got %v", err)
+						t.Errorf("want no list before the second call, got %v", err)
 					}
 					v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 					synctest.Wait()
@@ -111,7 +111,7 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 					v.Answer(v.Expect(mcp.MethodListTools), list)
 					v.Answer(v.Expect(mcp.MethodCallTool), tc.result)
 					if err := <-done; err != nil {
-						t.Errorf("want the third call with a new list, got %v", err)
+						t.Errorf("want a new list before the third call, got %v", err)
 					}
 				}
 			})

@@ -10,26 +10,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/loops"
 )
 
-// Bounds of a toolSet, in bytes. A tool costs its stored data and, roughly, toolOverhead.
+// Limits of a toolSet, in bytes. Each tool counts with its stored data and toolOverhead, an estimate.
 const (
 	toolRoom     = 8 << 20          // for all data
-	schemaRoom   = toolRoom / 4 * 3 // for data other than names
+	schemaRoom   = toolRoom / 4 * 3 // for all data except names
 	toolOverhead = 256
 )
 
-// toolSet stores data of tools by name. It shares no memory with the lists that the tools come from. If there is
-// no room for all data of a tool, only its name is stored; if there is no room for the name, nothing.
+// toolSet stores data of tools by name. It shares no memory with the lists that the tools come from. If there is no
+// room for all data of a tool, it stores only the name. If there is no room for the name, it stores nothing.
 type toolSet struct {
 	tools   *toolTable // nil if empty
 	size    int32      // at most toolRoom
-	partial bool       // there was no room for a name
+	partial bool       // a name was not stored, because there was no room
 }
 
-// toolTable maps names to tools. Most servers have a handful, for which a list takes a fraction of the memory of a
-// map.
+// toolTable maps names to tools. Most servers have only a few tools; for these, a list takes a fraction of the memory
+// of a map.
 type toolTable struct {
-	list []namedTool            // up to fewTools
-	m    map[string]*toolSchema // nil while list is used
+	list []namedTool            // used for up to fewTools tools
+	m    map[string]*toolSchema // nil as long as list is used
 }
 
 type namedTool struct {
@@ -39,7 +39,7 @@ type namedTool struct {
 
 const fewTools = 8
 
-// get returns a tool by name, nil if there is none. t may be nil.
+// get returns the tool with this name, or nil. t may be nil.
 func (t *toolTable) get(name string) *toolSchema {
 	if t == nil {
 		return nil
@@ -57,7 +57,7 @@ func (t *toolTable) index(name string) int {
 	return slices.IndexFunc(t.list, func(n namedTool) bool { return n.name == name })
 }
 
-// add adds a tool with a new name.
+// add adds a tool whose name is not in the table yet.
 func (t *toolTable) add(name string, tool *toolSchema) {
 	if t.m == nil && len(t.list) < fewTools {
 		t.list = append(t.list, namedTool{name, tool})
@@ -73,7 +73,7 @@ func (t *toolTable) add(name string, tool *toolSchema) {
 	t.m[name] = tool
 }
 
-// remove removes an existing tool.
+// remove removes a tool, which must be in the table.
 func (t *toolTable) remove(name string) {
 	if t.m != nil {
 		delete(t.m, name)
@@ -83,11 +83,11 @@ func (t *toolTable) remove(name string) {
 	t.list = slices.Delete(t.list, i, i+1)
 }
 
-// toolSchema is the data of a tool that its calls need. It is immutable.
+// toolSchema holds the data of a tool that its calls need. It is immutable.
 type toolSchema struct {
-	compile  func() (*schema.Schema, error) // output schema
+	compile  func() (*schema.Schema, error) // compiles the output schema
 	mirrored []mirror.Param
-	tasks    mcp.TaskSupport // of a server of 2025-11-25; empty for forbidden
+	tasks    mcp.TaskSupport // for a server of 2025-11-25; empty means forbidden
 	harmless bool            // the server lists the tool as idempotent or read-only
 	traits   loops.Traits    // traits from the tool's hints
 	size     int             // in bytes, without the name
@@ -96,7 +96,7 @@ type toolSchema struct {
 // simpleTool is shared by all tools without special data.
 var simpleTool = &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
 
-// nameOnly represents a tool for which there was room only for its name.
+// nameOnly represents a tool whose data does not fit, so that only its name is stored.
 var nameOnly = &toolSchema{}
 
 // params returns the parameters that are repeated in headers. t may be nil.
@@ -107,15 +107,15 @@ func (t *toolSchema) params() []mirror.Param {
 	return t.mirrored
 }
 
-// expect reserves room for n tools, if the set is empty. With 1,000 tools, a map that need not grow saves 5 % of
-// the CPU time of their list.
+// expect reserves room for n tools if the set is empty. With 1,000 tools, a map that need not grow saves 5 % of the CPU
+// time for their list.
 func (s *toolSet) expect(n int) {
 	if s.tools == nil && n > fewTools {
 		s.tools = &toolTable{m: make(map[string]*toolSchema, min(n, toolRoom/toolOverhead))}
 	}
 }
 
-// put stores a tool, replacing one with the same name, as far as there is room.
+// put stores a tool, as far as there is room. It replaces a tool with the same name.
 func (s *toolSet) put(name string, t *toolSchema) {
 	s.drop(name)
 	if int(s.size)+cost(name, t) > schemaRoom {
@@ -132,7 +132,7 @@ func (s *toolSet) put(name string, t *toolSchema) {
 	s.size += int32(cost(name, t))
 }
 
-// drop removes a tool, if it is stored.
+// drop removes a tool if the set contains it.
 func (s *toolSet) drop(name string) {
 	if old := s.tools.get(name); old != nil {
 		s.size -= int32(cost(name, old))
@@ -142,10 +142,11 @@ func (s *toolSet) drop(name string) {
 
 func cost(name string, t *toolSchema) int { return len(name) + t.size + toolOverhead }
 
-// newToolSchema extracts the data of a tool; mirrors means that parameters are repeated in headers.
+// newToolSchema extracts the data of a tool. mirrors means that parameters are repeated in headers.
 func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 	s := &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
-	for _, support := range []mcp.TaskSupport{mcp.TaskOptional, mcp.TaskRequired} { // constants, which keep no frame
+	// assign the constants, because the tool's own string would keep the whole frame in memory
+	for _, support := range []mcp.TaskSupport{mcp.TaskOptional, mcp.TaskRequired} {
 		if t.Execution != nil && t.Execution.TaskSupport == support {
 			s.tasks = support
 		}
@@ -158,7 +159,7 @@ func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 		s.compile, s.size = compiler(t.OutputSchema)
 	}
 	if mirrors {
-		params, _ := mirror.Params(t.InputSchema) // it has been checked
+		params, _ := mirror.Params(t.InputSchema) // cannot fail: the schema was checked before
 		s.mirror(params)
 	}
 	if t.OutputSchema == nil && s.isSimple() {
@@ -182,7 +183,7 @@ func (t *toolSchema) mirror(params []mirror.Param) {
 
 func noSchema() (*schema.Schema, error) { return nil, nil }
 
-// compiler returns a function that compiles a schema once, and the memory that it keeps, in bytes.
+// compiler returns a function that compiles a schema once. size is the memory that the function keeps, in bytes.
 func compiler(text []byte) (compile func() (*schema.Schema, error), size int) {
 	if len(text) > schema.MaxBytes {
 		_, err := schema.Compile(text) // the error does not refer to the text

@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// countingPropagator counts how often a trace context is written.
+// countingPropagator counts how often it writes a trace context.
 type countingPropagator struct {
 	propagation.TraceContext
 	n atomic.Int32
@@ -33,7 +33,7 @@ func (c *countingPropagator) Inject(ctx context.Context, into propagation.TextMa
 	c.TraceContext.Inject(ctx, into)
 }
 
-// Servers read the headers or _meta, and each writing of the trace context takes an allocation.
+// Servers read the headers or _meta. Each writing of the trace context takes an allocation.
 func TestTraceContextIsInjectedOnceForHeadersAndMeta(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	err := s.AddTool(&mcp.Tool{Name: "add"},
@@ -78,11 +78,11 @@ func TestTraceContextIsInjectedOnceForHeadersAndMeta(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := propagator.n.Load() - before; calls.Load() != 1 || n != 1 {
-		t.Errorf("want one request whose trace context is written once, got %d, %d times", calls.Load(), n)
+		t.Errorf("want one request and one written trace context, got %d and %d", calls.Load(), n)
 	}
 }
 
-// A server over HTTP gets only the baggage that the program allows by its keys, in headers and in _meta.
+// A server over HTTP gets only the baggage whose keys the program allows, in headers and in _meta.
 func TestHTTPServerGetsOnlyConfiguredBaggageKeys(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme,user=alice")
 	if err != nil {
@@ -124,11 +124,11 @@ func TestHTTPServerGetsOnlyConfiguredBaggageKeys(t *testing.T) {
 		web.Close()
 		for got := range told {
 			if got != "" && got != tt.want {
-				t.Errorf("keys %v: the server was told %q, want %q", tt.keys, got, tt.want)
+				t.Errorf("keys %v: the server got %q, want %q", tt.keys, got, tt.want)
 			}
 		}
 		if !told[tt.want] {
-			t.Errorf("keys %v: the server was told %v, want %q", tt.keys, told, tt.want)
+			t.Errorf("keys %v: the server got %v, want %q", tt.keys, told, tt.want)
 		}
 	}
 }

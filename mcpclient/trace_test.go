@@ -28,12 +28,12 @@ type traced struct {
 	c   *mcpclient.Client
 	v   *conversation
 
-	caller    trace.Span      // of the caller of Connect
-	callerCtx context.Context // with that span
+	caller    trace.Span      // span of the caller of Connect
+	callerCtx context.Context // context with that span
 }
 
-// tracing runs f in a bubble with a client that was connected under a span of the caller, after greet has played the
-// server's part of the handshake.
+// tracing runs f in a bubble with a client. Connect is called under a span of the caller, and greet plays the server's
+// part of the handshake.
 func tracing(t *testing.T, o mcpclient.Options, greet func(v *conversation), f func(tr *traced)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func (tr *traced) start(ctx context.Context, name string) (context.Context, trac
 	return tr.rec.TracerProvider().Tracer("test").Start(ctx, name)
 }
 
-// spans returns the ended spans with this name, in the order of their ends.
+// spans returns the ended spans with this name, in the order in which they ended.
 func (tr *traced) spans(name string) []sdktrace.ReadOnlySpan {
 	return tr.rec.SpansNamed(name, trace.SpanKindUnspecified)
 }
@@ -75,12 +75,12 @@ func (tr *traced) spans(name string) []sdktrace.ReadOnlySpan {
 func (tr *traced) childOf(s sdktrace.ReadOnlySpan, parent trace.SpanContext) {
 	tr.t.Helper()
 	if s.SpanContext().TraceID() != parent.TraceID() || s.Parent().SpanID() != parent.SpanID() {
-		tr.t.Errorf("%s: want a child of span %s in trace %s, got one of %s in %s",
+		tr.t.Errorf("%s: want a child of span %s in trace %s, got a child of %s in %s",
 			s.Name(), parent.SpanID(), parent.TraceID(), s.Parent().SpanID(), s.SpanContext().TraceID())
 	}
 }
 
-// carries fails the test unless a frame has the trace context of a span.
+// carries fails the test unless the frame has the trace context of s.
 func (tr *traced) carries(f frame, s sdktrace.ReadOnlySpan) {
 	tr.t.Helper()
 	var p struct {
@@ -97,7 +97,7 @@ func (tr *traced) carries(f frame, s sdktrace.ReadOnlySpan) {
 	}
 }
 
-// call calls a tool under a new span of the caller, and returns the request and that span.
+// call calls a tool under a new span of the caller. It returns the request and that span.
 func (tr *traced) call(caller string, options ...mcpclient.CallOption) (frame, trace.SpanContext, <-chan error) {
 	tr.t.Helper()
 	ctx, span := tr.start(tr.t.Context(), caller)
@@ -153,18 +153,18 @@ func TestFirstAttemptIsInCallersTraceAndLaterOnesLink(t *testing.T) {
 		}
 		for i, a := range attempts[1:] {
 			if a.Parent().IsValid() {
-				tr.t.Errorf("attempt %d: want the root of a trace of its own, got a child of %s", i+2, a.Parent().SpanID())
+				tr.t.Errorf("attempt %d: want the root of its own trace, got a child of %s", i+2, a.Parent().SpanID())
 			}
 			links := a.Links()
 			if len(links) != 1 || links[0].SpanContext.SpanID() != attempts[i].SpanContext().SpanID() ||
 				links[0].SpanContext.TraceID() != attempts[i].SpanContext().TraceID() {
-				tr.t.Errorf("attempt %d: want one link, to the attempt before, got %v", i+2, links)
+				tr.t.Errorf("attempt %d: want one link, to the previous attempt, got %v", i+2, links)
 			}
 		}
 	})
 }
 
-// The probe that is given up and the handshake that follows belong to one attempt.
+// The abandoned probe and the following handshake belong to one attempt.
 func TestHandshakeSpansAreChildrenOfAttempt(t *testing.T) {
 	var probe, initialize, notice frame
 	greet := func(v *conversation) {
@@ -258,7 +258,7 @@ func TestLateAnswerRecordIdentifiesItsCall(t *testing.T) {
 					tr.t.Errorf("want the id %s, got %s", f.ID, got)
 				}
 				if age := r.Attrs["mcp_client.drop.age"].Float64(); age < 1 {
-					tr.t.Errorf("want the time since the call ended, 1 s at least, got %v s", age)
+					tr.t.Errorf("want at least 1 s since the call ended, got %v s", age)
 				}
 			})
 		})
@@ -284,8 +284,8 @@ func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
 
 const remoteTrace, remoteSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
-// TestServerMessagesAreNotInConnectCallersTrace sends messages with and without a trace context to handlers. Their
-// spans must not belong to the trace of Connect's caller.
+// The test sends messages with and without a trace context to handlers. The spans of the handlers must not belong to
+// the trace of Connect's caller.
 func TestServerMessagesAreNotInConnectCallersTrace(t *testing.T) {
 	spans := make(chan trace.SpanContext, 9)
 	o := mcpclient.Options{
@@ -308,16 +308,16 @@ func TestServerMessagesAreNotInConnectCallersTrace(t *testing.T) {
 			for _, params := range []string{"", remote} {
 				tr.v.Send(`{"jsonrpc":"2.0",` + message + params + `}`)
 				got := <-spans
-				synctest.Wait() // until its span has ended
+				synctest.Wait() // wait until the handler's span has ended
 				all := tr.rec.Spans()
 				s := all[len(all)-1]
 				if s.SpanContext().SpanID() != got.SpanID() || s.SpanKind() != trace.SpanKindServer {
-					tr.t.Errorf("%s: want the handler in its own server span, got %s, %v", message, got.SpanID(), s.SpanKind())
+					tr.t.Errorf("%s: want a server span of the handler, got %s, %v", message, got.SpanID(), s.SpanKind())
 				}
 				switch {
 				case params == "" &&
 					(s.Parent().IsValid() || len(s.Links()) > 0 || got.TraceID() == tr.caller.SpanContext().TraceID()):
-					tr.t.Errorf("%s: want the root of a trace of its own, got a child of %s", message, s.Parent().SpanID())
+					tr.t.Errorf("%s: want the root of its own trace, got a child of %s", message, s.Parent().SpanID())
 				case params != "" &&
 					(got.TraceID().String() != remoteTrace || s.Parent().SpanID().String() != remoteSpan || len(s.Links()) > 0):
 					tr.t.Errorf("%s: want a child of the server's span, got trace %s, parent %s, %d links", message, got.TraceID(),
@@ -328,7 +328,7 @@ func TestServerMessagesAreNotInConnectCallersTrace(t *testing.T) {
 	})
 }
 
-// With telemetry off, the only span is the caller's, and a handler's context must not have it.
+// With telemetry off, the only span is the caller's, and a handler's context must not have that span.
 func TestHandlersWithoutTelemetryHaveNoSpan(t *testing.T) {
 	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		spans := make(chan trace.SpanContext, 1)
@@ -383,7 +383,7 @@ func TestRefusedProbeSpanHasNoErrorIfHandshakeContinues(t *testing.T) {
 		}
 		if s := probes[0].Status(); s.Code != codes.Unset || attrs["error.type"] != "" ||
 			attrs["rpc.response.status_code"] != "-32601" {
-			t.Errorf("want no error but the code of the answer, got %v with %v", s, attrs)
+			t.Errorf("want the code of the answer and no error, got %v with %v", s, attrs)
 		}
 		if s := tr.spans("mcp_client.connect")[0].Status(); s.Code != codes.Unset {
 			t.Errorf("want no error of the attempt, got %v", s)

@@ -19,10 +19,11 @@ import (
 
 const patientTick = 20 * time.Millisecond
 
-// lending is a feature that lends the turn, for long, whenever no call is in flight.
+// lending is a feature that lends the turn for a long time, whenever no call is in flight.
 var lending = mcpclient.LendTurns(patientTick, time.Hour, 1)
 
-// lent runs f in a bubble with a client whose callers read their own answers, after the calls that this requires.
+// lent runs f in a bubble with a client whose callers read their own answers, after the calls that are necessary for
+// this.
 func lent(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
 	lentBy(t, &interruptible{}, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { f(t, v, c) })
@@ -52,17 +53,17 @@ func interrupted(t *testing.T, i *interruptible, o *mcpclient.Options, f func(t 
 	}, f)
 }
 
-// exchange makes a call that is answered at once.
+// exchange makes a call that the server answers at once.
 func (v *conversation) exchange(c *mcpclient.Client) {
 	v.t.Helper()
 	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
 	request := v.Expect("x/quick")
-	synctest.Wait() // until the caller waits: a caller that comes after its answer ends the loan
+	synctest.Wait() // until the caller waits; a caller that starts to wait after its answer ends the loan
 	v.Answer(request, "{}")
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
 	}
-	synctest.Wait() // until the goroutine that has the turn waits
+	synctest.Wait() // wait until the goroutine with the turn waits in Receive
 }
 
 func wantTurn(t *testing.T, c *mcpclient.Client, want int32) {
@@ -81,7 +82,7 @@ func TestSequentialCallersReadTheirOwnAnswers(t *testing.T) {
 		}
 		wantTurn(t, c, conn.TurnLent)
 		if got := mcpclient.ProbeOf(c).Figures().OwnAnswers - before; got != 100 {
-			t.Errorf("of 100 calls, the callers of %d have read the answer", got)
+			t.Errorf("the callers of %d of 100 calls read their own answers", got)
 		}
 		time.Sleep(2 * conn.UsualPace.Tick)
 		wantTurn(t, c, conn.TurnAttended)
@@ -108,7 +109,7 @@ func TestMessagesBetweenCallsAreReadSoon(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if took := heard.Sub(said); heard.IsZero() || took > 2*conn.UsualPace.Tick {
-			t.Errorf("a notification was heard after %v, want at most %v", took, 2*conn.UsualPace.Tick)
+			t.Errorf("a notification was handled after %v, want at most %v", took, 2*conn.UsualPace.Tick)
 		}
 		v.exchange(c)
 	})
@@ -116,10 +117,10 @@ func TestMessagesBetweenCallsAreReadSoon(t *testing.T) {
 
 func TestMessagesBeforeTheAnswerAreNotLost(t *testing.T) {
 	for name, frame := range map[string]string{
-		"notification":             `{"jsonrpc":"2.0","method":"x/news"}`,
-		"garbage":                  `{"jsonrpc":`,
-		"an answer to no call":     `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
-		"the same with the server": `{"jsonrpc":"2.0","id":"987654321","error":{"code":1,"message":"no"}}`,
+		"notification":                 `{"jsonrpc":"2.0","method":"x/news"}`,
+		"garbage":                      `{"jsonrpc":`,
+		"an answer to an unknown call": `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
+		"an error with an unknown id":  `{"jsonrpc":"2.0","id":"987654321","error":{"code":1,"message":"no"}}`,
 	} {
 		heard := 0
 		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("x/news",
@@ -131,7 +132,7 @@ func TestMessagesBeforeTheAnswerAreNotLost(t *testing.T) {
 			v.Send(frame)
 			wantTurn(t, c, conn.TurnAttended)
 			if wanted := name == "notification"; wanted != (heard == 1) {
-				t.Errorf("%s: %d notifications were heard", name, heard)
+				t.Errorf("%s: %d notifications were handled", name, heard)
 			}
 			v.Answer(f, "{}")
 			if err := <-done; err != nil {
@@ -198,7 +199,7 @@ func TestReadingCallerReturnsAtItsDeadline(t *testing.T) {
 			}
 			v.Expect(mcp.NotificationCancelled)
 			wantTurn(t, c, conn.TurnAttended)
-			v.Answer(f, "{}") // too late
+			v.Answer(f, "{}") // the answer comes too late
 			v.exchange(c)
 		})
 	}
@@ -209,7 +210,7 @@ func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
 		slow := v.Expect("x/first")
 		wantTurn(t, c, conn.TurnTaken)
-		v.exchange(c) // the first caller reads its answer and hands it over
+		v.exchange(c) // the first caller reads this answer and hands it over
 		wantTurn(t, c, conn.TurnAttended)
 		v.Answer(slow, "{}")
 		if err := <-first; err != nil {
@@ -284,7 +285,7 @@ func TestConnectionLossIsDetectedWithLentTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(begun); took > 2*conn.UsualPace.Tick {
-				t.Errorf("the end was found after %v, want at most %v", took, 2*conn.UsualPace.Tick)
+				t.Errorf("the client noticed the end after %v, want at most %v", took, 2*conn.UsualPace.Tick)
 			}
 			if calling {
 				if err := <-done; !errors.Is(err, mcpclient.ErrConnectionLost) {
@@ -307,7 +308,7 @@ func TestCloseEndsAReadingCaller(t *testing.T) {
 			begun := time.Now()
 			go v.Close()
 			if err := c.Close(); err != nil || time.Since(begun) > 0 {
-				t.Errorf("stop: %v after %v, want nothing to wait for", err, time.Since(begun))
+				t.Errorf("stop: %v after %v, want no wait", err, time.Since(begun))
 			}
 			if calling {
 				if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
@@ -331,7 +332,7 @@ func TestReadingCallerReturnsWhenSessionEnds(t *testing.T) {
 			i.inHand = func() {
 				i.inHand = nil
 				end(c)
-				time.Sleep(conn.UsualPace.Tick / 10) // until the connection's goroutine knows
+				time.Sleep(conn.UsualPace.Tick / 10) // wait until the connection's goroutine knows that the session has ended
 			}
 			go func() {
 				<-v.Context().Done()

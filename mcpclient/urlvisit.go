@@ -12,23 +12,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitationOptions configure how the client handles visits to URLs. The zero value selects the stated defaults.
+// URLElicitationOptions configures how the client handles visits to URLs. The zero value selects the stated defaults.
 type URLElicitationOptions struct {
-	// Completed, if not nil, is called when a server of 2025-11-25 reports that the user is done at a URL, with
-	// notifications/elicitation/complete. It is called once for each URL, like a [NotificationHandler], and only
-	// for URLs that the handler has sent the user to.
+	// Completed, if not nil, is called when a server of 2025-11-25 reports, with notifications/elicitation/complete, that
+	// the user is done at a URL. It is called like a [NotificationHandler], once for each URL, and only for URLs to which
+	// the handler has sent the user.
 	Completed func(ctx context.Context, e *URLElicitation)
 
-	// RetryWithin is how long a call waits if a server of 2025-11-25 refuses it until the user has visited URLs
-	// (error -32042). If the user goes to all of them, the call is sent again after the server, or
-	// [URLElicitation.Complete], has reported that the user is done. Otherwise, or when the time is over, it fails
-	// with the server's error. Zero means 5 min; negative means that the call fails at once without asking the
-	// handler.
-	// (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
+	// RetryWithin is how long a call waits if a server of 2025-11-25 refuses it until the user has visited URLs (error
+	// -32042). If the user goes to all URLs, the client sends the call again after the server or [URLElicitation.Complete]
+	// has reported that the user is done. Otherwise, or when the time is over, the call fails with the server's error.
+	// Zero means 5 min. A negative value means that the call fails at once, without a call of the handler. (specification
+	// 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
 	RetryWithin time.Duration
 }
 
-// visitsKept bounds the visits that the client tracks; the oldest is evicted.
+// visitsKept is the maximum number of visits that the client tracks. When it is reached, the oldest visit is evicted.
 const visitsKept = 256
 
 // urlVisits tracks the URLs that the user was sent to, for servers that report the end of a visit.
@@ -37,7 +36,7 @@ type urlVisits struct {
 	handler URLElicitationHandler
 
 	mu     sync.Mutex
-	visits []*urlVisit // visits with an id, the oldest first; guarded by mu
+	visits []*urlVisit // visits with an ID, the oldest first; guarded by mu
 }
 
 // urlVisit is one visit of the user to a URL.
@@ -46,7 +45,7 @@ type urlVisit struct {
 	done chan struct{}
 	once sync.Once
 	what *URLElicitation // nil until the handler is called; guarded by urlVisits.mu
-	made bool            // the user has gone there; guarded by urlVisits.mu
+	made bool            // the user went to the URL; guarded by urlVisits.mu
 }
 
 func (v *urlVisit) complete() { v.once.Do(func() { close(v.done) }) }
@@ -69,7 +68,7 @@ func newURLVisits(h URLElicitationHandler, o *URLElicitationOptions) *urlVisits 
 	return v
 }
 
-// expect returns the unfinished visit with this id, or a new one.
+// expect returns the unfinished visit with this ID, or a new visit.
 func (v *urlVisits) expect(id string) *urlVisit {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -86,19 +85,19 @@ func (v *urlVisits) expect(id string) *urlVisit {
 	return visit
 }
 
-// add adds a visit if it has an id; without an id the server cannot report its end. mu is held.
+// add adds a visit if it has an ID. Without an ID, the server cannot report the end of the visit. The caller holds mu.
 func (v *urlVisits) add(visit *urlVisit) {
 	if visit.id != "" {
 		v.visits = append(v.visits[max(0, len(v.visits)+1-visitsKept):], visit)
 	}
 }
 
-// index returns the index of a visit, -1 for none. mu is held.
+// index returns the index of the visit with this ID, or -1. The caller holds mu.
 func (v *urlVisits) index(id string) int {
 	return slices.IndexFunc(v.visits, func(o *urlVisit) bool { return o.id == id })
 }
 
-// open records the elicitation of a visit.
+// open assigns a visit to the elicitation.
 func (v *urlVisits) open(e *URLElicitation) {
 	e.visit = v.expect(e.ID)
 	v.mu.Lock()
@@ -106,7 +105,7 @@ func (v *urlVisits) open(e *URLElicitation) {
 	e.visit.what = e
 }
 
-// begun records that the user has gone, and adds the visit again if it was forgotten in the meantime.
+// begun records that the user went to the URL. If the visit was evicted in the meantime, begun adds it again.
 func (v *urlVisits) begun(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,14 +115,14 @@ func (v *urlVisits) begun(visit *urlVisit) {
 	}
 }
 
-// forget removes a visit that was not made.
+// forget removes a visit unless the user went to the URL.
 func (v *urlVisits) forget(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit && !o.made })
 }
 
-// completed records, in the goroutine that reads, that the user is done, so that calls in any handler see it.
+// completed records that the user is done. It runs in the goroutine that reads, so that calls in any handler see it.
 func (v *urlVisits) completed(n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if v == nil || n.Decode(&p) != nil {
@@ -133,7 +132,7 @@ func (v *urlVisits) completed(n *Notification) {
 	defer v.mu.Unlock()
 	i := v.index(p.ElicitationID)
 	if i < 0 {
-		return // unknown, or already completed
+		return // unknown or already completed
 	}
 	v.visits[i].complete()
 	if v.Completed == nil {
@@ -141,7 +140,7 @@ func (v *urlVisits) completed(n *Notification) {
 	}
 }
 
-// tell calls URLElicitationOptions.Completed.
+// tell calls URLElicitationOptions.Completed if the user was sent to the URL.
 func (v *urlVisits) tell(ctx context.Context, n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if n.Decode(&p) != nil {
@@ -152,7 +151,7 @@ func (v *urlVisits) tell(ctx context.Context, n *Notification) {
 	}
 }
 
-// ended removes a completed visit and returns its elicitation, nil for none.
+// ended removes a completed visit and returns its elicitation. It returns nil if there is no such visit.
 func (v *urlVisits) ended(id string) *URLElicitation {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -165,8 +164,8 @@ func (v *urlVisits) ended(id string) *URLElicitation {
 	return visit.what
 }
 
-// afterVisits is the layer that sends the user to URLs that a server of 2025-11-25 requires before it answers, and
-// sends the request again.
+// afterVisits is the layer that sends the user to URLs if a server of 2025-11-25 requires that before it answers. Then
+// it sends the request again.
 func afterVisits(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {
@@ -177,13 +176,13 @@ func afterVisits(next roundTrip) roundTrip {
 			if again, err := cl.visitURLs(cl.Outside(ctx), err); !again {
 				return err
 			}
-			cl.By = time.Time{} // a person has used up the time
+			cl.By = time.Time{} // restart the timeout, because a person may have used up the time
 		}
 	}
 }
 
-// visitURLs sends the user to the URLs that the server requires before it answers the call, and reports whether to
-// send the call again. refused is the server's error.
+// visitURLs sends the user to the URLs that the server requires before it answers the call. It reports whether to send
+// the call again. refused is the server's error.
 func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
 	c, v := cl.c, cl.c.urls
 	if v == nil || v.RetryWithin < 0 || c.core.Present().Version != mcp.Version20251125 ||
@@ -231,8 +230,8 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	return true, nil
 }
 
-// visit makes the handler send the user to the URL in p, which the answer to request id contained, and reports whether
-// the user went.
+// visit calls the handler to send the user to the URL in p, which was in the answer to request id. It reports whether
+// the user went there.
 func (a *answering) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool {
 	params, err := mcp.AppendParams(nil, p)
 	if err != nil {

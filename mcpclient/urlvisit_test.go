@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// refuseURL refuses f until the user has visited the URLs with these ids.
+// refuseURL refuses f until the user has visited the URLs with these IDs.
 func (c *conversation) refuseURL(f frame, ids ...string) {
 	c.t.Helper()
 	var all []string
@@ -37,7 +37,7 @@ func at20251125(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *scri
 	})
 }
 
-func TestErrorWithoutAHandlerNamesTheURLs(t *testing.T) {
+func TestURLElicitationErrorWithoutHandlerListsURLs(t *testing.T) {
 	at20251125(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "1", "2")
@@ -61,7 +61,7 @@ func TestErrorWithoutAHandlerNamesTheURLs(t *testing.T) {
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m"%s}}`, f.ID, data))
 			err := <-done
 			if e, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](err); ok {
-				t.Errorf("%s: found %+v, want nothing in what is malformed or not safe", data, e)
+				t.Errorf("%s: found %+v, want no elicitation in malformed or unsafe data", data, e)
 			}
 			if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != mcp.CodeURLElicitationRequired {
 				t.Errorf("%s: got %v, want the server's error", data, err)
@@ -91,12 +91,12 @@ func TestCallIsRepeatedAfterURLVisit(t *testing.T) {
 		ended := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool)
 		active := rec.Value("mcp_client.active_requests", "mcp.method.name", mcp.MethodCallTool)
 		if n := ended + uint64(active); n != 1 {
-			t.Errorf("the call has made %d requests with a visit to go, want 1", n)
+			t.Errorf("the call sent %d requests before the last visit, want 1", n)
 		}
 		v.completes("2")
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "3")
 		synctest.Wait()
-		visited[2].Complete() // by a button
+		visited[2].Complete() // a button of the user calls Complete
 		last := v.Expect(mcp.MethodCallTool)
 		time.Sleep(29 * time.Second) // each request has its own timeout
 		v.Answer(last, fmt.Sprintf(textResult, "ok"))
@@ -206,7 +206,7 @@ func TestURLVisitRoundsAreLimited(t *testing.T) {
 }
 
 func TestCallWaitingForURLVisitEndsWithContextOrClient(t *testing.T) {
-	for _, waiting := range []bool{false, true} { // for the handler, for the user
+	for _, waiting := range []bool{false, true} { // the call waits for the handler or for the user
 		o := func() *mcpclient.Options {
 			visit := func(ctx context.Context, _ *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 				if waiting {
@@ -226,7 +226,7 @@ func TestCallWaitingForURLVisitEndsWithContextOrClient(t *testing.T) {
 			err := <-done
 			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindCancelled ||
 				mcpclient.SafeToRetry(err) {
-				t.Errorf("got %v, want the call cancelled", err)
+				t.Errorf("got %v, want the call to be cancelled", err)
 			}
 		})
 		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -252,12 +252,12 @@ func TestCallLostAfterURLVisitIsNotSafeToRetry(t *testing.T) {
 		synctest.Wait()
 		visited[0].Complete()
 		if err := <-done; !errors.Is(err, mcpclient.ErrNotReady) || mcpclient.SafeToRetry(err) {
-			t.Errorf("got %v, safe to retry: %v, but the server has had the call", err, mcpclient.SafeToRetry(err))
+			t.Errorf("got %v, safe to retry: %v, but the server has seen the call", err, mcpclient.SafeToRetry(err))
 		}
 	})
 }
 
-// Only 2025-11-25 has this error: modern servers ask in a result, older ones cannot ask.
+// Only 2025-11-25 has this error. Modern servers request visits in a result, and older servers cannot request them.
 func TestURLElicitationErrorIsReturnedInOtherRevisions(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
@@ -305,7 +305,7 @@ func TestDecliningOneURLLeavesOthersOpen(t *testing.T) {
 				}
 				v.completes("1")
 				if took := elapsed(func() { v.Answer(v.Expect("x/goes"), `{}`) }); took != 0 {
-					t.Errorf("the call is made again after %v, want at once", took)
+					t.Errorf("the call was repeated after %v, want at once", took)
 				}
 				if err := <-goes; err != nil {
 					t.Error(err)

@@ -10,28 +10,28 @@ import (
 	"github.com/mcpotel/mcpotel/internal/lock"
 )
 
-// watches are the resources that the user is subscribed to, or is subscribing to, in any session.
+// watches holds the resources that the user is subscribed to, or is subscribing to, in any session.
 type watches struct {
 	mu  sync.Mutex
-	all map[string]*watch // guarded by mu; by URI
+	all map[string]*watch // keys are URIs; guarded by mu
 }
 
-// watch is one resource. It exists as long as it is wanted or a goroutine uses it.
+// watch is one resource. It exists as long as the user wants it or a goroutine uses it.
 type watch struct {
 	uri  string
-	turn lock.Mutex // held to subscribe, to unsubscribe and to restore
+	turn lock.Mutex // held while subscribing, unsubscribing or restoring
 
-	users  int  // goroutines that hold or await the turn; guarded by watches.mu
+	users  int  // number of goroutines that hold or wait for turn; guarded by watches.mu
 	wanted bool // the user wants updates, in every session; guarded by watches.mu
-	// capacity 1; the subscribing caller waits here for the server's answer; nil if no caller waits; guarded by
-	// watches.mu
+	// receives the server's answer for the subscribing caller; capacity 1; nil if no caller waits; guarded by watches.mu
 	asked  chan error
 	agreed *conn.Session // session in which the server reports changes; guarded by watches.mu
-	lost   bool          // the loss of the subscription was reported; guarded by watches.mu
+	lost   bool          // the client has already reported that the subscription was lost; guarded by watches.mu
 }
 
-// enter waits until no other goroutine changes the subscription to a resource, and reports false if ctx ends
-// first. If it need not wait, it succeeds even after ctx has ended. A goroutine that has entered must leave.
+// enter waits until no other goroutine changes the subscription to the resource. It returns false if ctx ends first. If
+// enter need not wait, it succeeds even if ctx has already ended. After a successful enter, the goroutine must call
+// leave.
 func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	t.mu.Lock()
 	w := t.all[uri]
@@ -64,14 +64,14 @@ func (t *watches) forgo(w *watch) {
 	}
 }
 
-// want sets whether the resource is wanted.
+// want sets whether the user wants the resource.
 func (t *watches) want(w *watch, wanted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.wanted, w.agreed, w.lost = wanted, nil, false
 }
 
-// unwant marks the resource as not wanted, even while another goroutine has the turn.
+// unwant records that the user no longer wants the resource, even while another goroutine holds turn.
 func (t *watches) unwant(uri string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (t *watches) wanted(w *watch) bool {
 	return w.wanted
 }
 
-// wants reports whether the resource is wanted, or a caller is subscribing to it.
+// wants reports whether the user wants the resource or a caller is subscribing to it.
 func (t *watches) wants(uri string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,14 +97,14 @@ func (t *watches) wants(uri string) bool {
 	return w != nil && (w.wanted || w.asked != nil)
 }
 
-// uris returns all resources that are wanted or used.
+// uris returns the URIs of all resources that the user wants or a goroutine uses.
 func (t *watches) uris() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Keys(t.all))
 }
 
-// filter returns the resources for a subscription, whether a caller waits for one of them, and the wanted
+// filter returns the URIs for a subscription. asked reports whether a caller waits for one of them. lost are the wanted
 // resources that the server does not report.
 func (t *watches) filter() (uris []string, asked bool, lost []string) {
 	t.mu.Lock()
@@ -122,8 +122,8 @@ func (t *watches) filter() (uris []string, asked bool, lost []string) {
 	return uris, asked, lost
 }
 
-// ask registers a caller that waits for the server's answer on w in session s, and returns the channel for it; nil
-// if the server has agreed already.
+// ask registers a caller that waits for the server's answer on w in session s. It returns a channel for the answer, or
+// nil if the server has already agreed.
 func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +134,7 @@ func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	return w.asked
 }
 
-// withdraw unregisters the caller, and reports whether the server had not answered yet.
+// withdraw unregisters the waiting caller. It reports whether the server had not answered yet.
 func (t *watches) withdraw(w *watch) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,16 +143,16 @@ func (t *watches) withdraw(w *watch) bool {
 	return waited
 }
 
-// decision tells how a subscription turned out for the resources in its filter.
+// decision is the outcome of a subscription for the resources in its filter.
 type decision struct {
-	restored []string // reported again, after a time in which a change may have been missed
-	refused  []string // requested by a caller, and the server has not agreed
-	lost     []string // wanted before, but the server has not agreed; not logged yet
+	restored []string // reported again, after a time in which the client may have missed a change
+	refused  []string // requested by a caller, but the server did not agree
+	lost     []string // wanted before, but the server did not agree, and that is not logged yet
 }
 
-// decide records for which of uris, the filter of a subscription in session s, the server has agreed to report changes,
-// and notifies waiting callers. gap means that there was no subscription for a time. no returns the error for a
-// resource on which the server has not agreed.
+// decide records on which resources the server has agreed, and passes the answers to waiting callers. uris is the
+// filter of a subscription in session s, and agreed is the part of it that the server reports. gap means that there was
+// no subscription for a time. no returns the error for a resource on which the server did not agree.
 func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
 	yes := make(map[string]bool, len(agreed))
 	for _, uri := range agreed {
@@ -186,7 +186,7 @@ func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no fu
 	return d
 }
 
-// tell passes the server's answer to the waiting caller, if any. mu is held.
+// tell passes the server's answer to the waiting caller, if any. The caller of tell holds mu.
 func (w *watch) tell(err error) {
 	if w.asked != nil {
 		w.asked <- err
@@ -194,7 +194,7 @@ func (w *watch) tell(err error) {
 	}
 }
 
-// fail passes err to the callers that wait for one of uris.
+// fail passes err to the callers that wait for one of these resources.
 func (t *watches) fail(uris []string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,14 +205,14 @@ func (t *watches) fail(uris []string, err error) {
 	}
 }
 
-// restored records that a subscription works again, so that a later loss is reported.
+// restored records that a subscription works again, so that the client reports a later loss.
 func (t *watches) restored(w *watch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.lost = false
 }
 
-// lose records that the server no longer reports the wanted resources, and returns those that were not lost
+// lose records that the server no longer reports the wanted resources. It returns the resources that were not lost
 // before.
 func (t *watches) lose() (lost []string) {
 	t.mu.Lock()

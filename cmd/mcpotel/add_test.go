@@ -181,7 +181,7 @@ func TestAddRefusesInvalidNames(t *testing.T) {
 		{[]string{"add", "x"}, exitUsage, "", "no server: give either --url"},
 		{[]string{"add", "x", "--url", "http://x/", "--", "y"}, exitUsage, "", "no server: give either --url"},
 		{[]string{"add", "x", "npx"}, exitUsage, "", "write the command of the server after --"},
-		{[]string{"add", "x", "--url", "ftp://x/"}, exitUsage, "", "want a URL that begins with http"},
+		{[]string{"add", "x", "--url", "ftp://x/"}, exitUsage, "", "the URL must begin with http"},
 		{[]string{"add", "x", "--header", "A=s3cret", "--", "y"}, exitUsage, "", "--header is for"},
 		{[]string{"add", "x", "--env", "A=s3cret", "--url", "http://x/"}, exitUsage, "", "--env and --cwd are for"},
 		{[]string{"add", "x", "--url", "http://x/", "--header", "s3cret"}, exitUsage, "", "header 1 is not"},

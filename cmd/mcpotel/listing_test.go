@@ -55,7 +55,7 @@ func TestValidPartOfAMalformedToolListIsShown(t *testing.T) {
 	for name, tc := range map[string]struct{ result, says string }{
 		"a cursor twice": {four + `],"nextCursor":"x",` + fresh,
 			`the list is incomplete, because its cursors cannot be followed: ` +
-				`the server gave the cursor "x" twice; the received elements are used`},
+				`the server returned the cursor "x" twice; the received elements are used`},
 		"a name twice": {four + `,` + oddTool("d", "another") + `],` + fresh,
 			`lists more than one tool with the name "d"`},
 		"a tool that cannot be read": {four + `,{"name":"e"}],` + fresh, `lists a tool "e" that cannot be used: `},

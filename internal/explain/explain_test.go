@@ -107,7 +107,7 @@ func TestSpansAloneShowThatACallWasNeverSent(t *testing.T) {
 		id, says   string
 		sure       explain.Sure
 	}{
-		"not ready in time, with a reason": {"client is not ready in time; the last attempt to connect: " + refused,
+		"not ready in time, with a reason": {"client is not ready in time; the last attempt to connect failed: " + refused,
 			attributes(names.KeyErrorType, "timeout"), "nothing_listens", "never sent: the call waited 2.00s", explain.Certain},
 		"not ready in time": {"client is not ready in time", attributes(names.KeyErrorType, "timeout"), "never_sent",
 			"never sent: the call waited 2.00s", explain.Certain},

@@ -30,7 +30,7 @@ var failures = []struct {
 		"nothing to its " +
 		"standard output.", "it is still starting, waits for something, or is not an MCP server; raise the limit with " +
 		"Options.Timeouts.Start"}},
-	{"messages in a row were invalid", meaning{"garbage", "The server writes text that is not MCP to its standard " +
+	{"consecutive messages were invalid", meaning{"garbage", "The server writes text that is not MCP to its standard " +
 		"output.",
 		"write logs to standard error; check that the command starts an MCP server for stdio"}},
 	{"exited with status", meaning{"exits_at_once", "The server's process exits immediately.",

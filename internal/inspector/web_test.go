@@ -77,7 +77,7 @@ func TestFailuresAreFoundWithTracesAlone(t *testing.T) {
 	const call = `,"mcp.method.name":"tools/call","gen_ai.tool.name":"radar","error.type":"timeout"`
 	traces := map[string]string{
 		refused: `{"spans":[` + span(4, "tools/call radar", "ERROR", call) + `],"records":[{"span_id":"4","attributes":
-			{"exception.message":"client is not ready in time; the last attempt to connect: cannot connect to h: connection refused"}}]}`,
+			{"exception.message":"client is not ready in time; the last attempt to connect failed: cannot connect to h: connection refused"}}]}`,
 		attempt: `{"spans":[` + span(3, "mcp_client.connect", "ERROR", `,"mcp_client.connection.attempt.number":1,
 			"error.type":"connection_lost"`) + `],"records":[]}`,
 		asking: `{"spans":[` + span(2, "tools/call explain", "ERROR", `,"mcp.method.name":"tools/call",

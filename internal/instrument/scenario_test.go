@@ -115,7 +115,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.OutputUnchecked("search", errors.New("unsupported regular expression: invalid or unsupported Perl syntax: `(?=`"))
 	c.ToolRejected("search", errors.New("the header name must not be empty"))
 	c.IconsRejected("tools/list",
-		errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
+		errors.New("rejected icons: 1; the first: source has the unsafe scheme \"javascript\""))
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(names.StreamGet)(nil)
 	ended := c.StreamOpened(names.StreamSSE)

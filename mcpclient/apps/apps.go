@@ -6,11 +6,11 @@
 //		Capabilities: mcp.ClientCapabilities{Extensions: apps.Capability()},
 //	})
 //
-// Show a model the tools of [ModelTools] and make its calls with [CallModelTool]; both also accept a group of clients.
-// Fetch the view of a tool with [Fetch], and make the calls that the view asks for with [CallTool]. Both require the
+// Show a model the tools of [ModelTools], and make its calls with [CallModelTool]; both also accept a group of clients.
+// Fetch the view of a tool with [Fetch], and make the calls that the view requests with [CallTool]. Both need the
 // client of the server that owns the view; for the tool of a group, [mcpclient.Group.Client] returns the client of its
-// Member. Servers do not know of each other: two servers may give their views the same URI, so a host that stores views
-// must use the server and the URI as the key.
+// Member. Two servers may give their views the same URI, because servers do not know of each other. So a host that
+// stores views must use the server and the URI as the key.
 //
 // A view is code from the server. The host renders it in a sandboxed frame, with a policy that allows no more than the
 // view's metadata, and talks to it by postMessage. Both are outside the scope of this module.
@@ -28,14 +28,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// MaxBytes bounds the HTML of a view: 8 MiB.
+// MaxBytes is the maximum size of a view's HTML: 8 MiB.
 const MaxBytes = 8 << 20
 
 var (
-	// ErrNoView is in the error chain for a tool without a view.
+	// ErrNoView is the wrapped error for a tool without a view.
 	ErrNoView = errors.New("the tool has no view")
 
-	// ErrNotVisible is in the error chain for a call that the view or the model must not make.
+	// ErrNotVisible is the wrapped error for a call that the view or the model must not make.
 	ErrNotVisible = errors.New("the tool is not visible to the caller")
 )
 
@@ -45,8 +45,8 @@ func Capability() map[string]mcp.Object {
 }
 
 // ModelTools yields the tools that a model may see: the tools of a [mcpclient.Client], or the tools of a
-// [mcpclient.Group] under their names in the group. Order, errors and options are the same as for their method Tools.
-// [CallModelTool] makes the calls. (SEP-1865, "Visibility")
+// [mcpclient.Group] under their names in the group. Order, errors and options are the same as for the method Tools of
+// from. [CallModelTool] makes the calls. (SEP-1865, "Visibility")
 func ModelTools[T *mcp.Tool | *mcpclient.GroupTool](
 	ctx context.Context,
 	from interface {
@@ -70,11 +70,11 @@ func toolOf[T *mcp.Tool | *mcpclient.GroupTool](t T) *mcp.Tool {
 	return any(t).(*mcp.Tool)
 }
 
-// CallModelTool makes a call that a model asks for, by the name that [ModelTools] yields for the same client or group.
-// If the server does not list the tool, or does not make it visible to models, the error has [ErrNotVisible] in its
-// chain and the tool is not called. Everything else, including the options, is the same as for [CallTool].
-// CallModelTool sends no request to other members of a group; if no member has a tool of this name, the error has
-// [mcpclient.ErrNoMember] in its chain. (SEP-1865, "Visibility")
+// CallModelTool makes a call that a model requests. name is the name that [ModelTools] yields for the same client or
+// group. If the server does not list the tool, or does not make it visible to models, the error wraps [ErrNotVisible]
+// and the tool is not called. Everything else, including the options, is the same as for [CallTool]. CallModelTool
+// sends no request to other members of a group. If no member has a tool with this name, the error wraps
+// [mcpclient.ErrNoMember]. (SEP-1865, "Visibility")
 func CallModelTool[From *mcpclient.Client | *mcpclient.Group](
 	ctx context.Context, from From, name string, arguments any, options ...mcpclient.CallOption,
 ) (*mcp.CallToolResult, error) {
@@ -88,7 +88,7 @@ func CallModelTool[From *mcpclient.Client | *mcpclient.Group](
 	return c.CallTool(ctx, original, arguments, options...)
 }
 
-// route returns the client of the tool and the tool's name on the server.
+// route returns the client of the tool, and the tool's name on the server.
 func route[From *mcpclient.Client | *mcpclient.Group](
 	ctx context.Context, from From, name string, options []mcpclient.CallOption,
 ) (*mcpclient.Client, string, error) {
@@ -98,11 +98,11 @@ func route[From *mcpclient.Client | *mcpclient.Group](
 	return any(from).(*mcpclient.Client), name, nil
 }
 
-// CallTool makes a call that a view asks for. c must be the client of the server that owns the view, because a view may
+// CallTool makes a call that a view requests. c must be the client of the server that owns the view, because a view may
 // call only tools of its own server. If this server does not list the tool, or does not make it visible to apps, the
-// error has [ErrNotVisible] in its chain and the tool is not called. CallTool lists the tools before each call, unless
-// the client may use a cached list. The options apply to both the list and the call: [mcpclient.WithTimeout] bounds
-// each of them. (SEP-1865, "Visibility")
+// error wraps [ErrNotVisible] and the tool is not called. CallTool lists the tools before each call, unless the client
+// may use a cached list. The options apply to both the list and the call: [mcpclient.WithTimeout] bounds each of them.
+// (SEP-1865, "Visibility")
 func CallTool(
 	ctx context.Context, c *mcpclient.Client, name string, arguments any, options ...mcpclient.CallOption,
 ) (*mcp.CallToolResult, error) {
@@ -112,7 +112,7 @@ func CallTool(
 	return c.CallTool(ctx, name, arguments, options...)
 }
 
-// checkVisible returns nil if the server lists the tool and the caller who may see it.
+// checkVisible returns nil if the server lists the tool and makes it visible to who, and otherwise an error.
 func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app.Caller,
 	options []mcpclient.CallOption) error {
 	for t, err := range c.Tools(ctx, options...) {
@@ -133,13 +133,13 @@ func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app
 // View is a view as the server provides it.
 type View struct {
 	URI  string
-	HTML string           // valid UTF-8, otherwise unchanged
-	Meta app.ResourceMeta // the most that the host may allow
+	HTML string           // valid UTF-8, as the server sent it
+	Meta app.ResourceMeta // the maximum of what the host may allow
 }
 
-// Fetch reads the view of a tool. c must be the client of the server that lists the tool. For a tool without a view,
-// the error has [ErrNoView] in its chain. Fetch also returns an error for an invalid view: a URI with another scheme
-// (without sending a request), another MIME type than [app.MIMEType], additional contents, more than [MaxBytes], text
+// Fetch reads the view of a tool. c must be the client of the server that lists the tool. If the tool has no view, the
+// error wraps [ErrNoView]. Fetch also returns an error if the view is invalid: if it has a URI with another scheme
+// (then Fetch sends no request), a MIME type other than [app.MIMEType], additional contents, more than [MaxBytes], text
 // that is not UTF-8, or metadata that [app.ResourceMetaOf] rejects. All other errors come from
 // [mcpclient.Client.ReadResource]. (SEP-1865, "UI Resource Format")
 func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcpclient.CallOption) (*View, error) {
@@ -163,7 +163,7 @@ func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcp
 
 func viewOf(uri string, contents []*mcp.ResourceContents) (*View, error) {
 	if len(contents) != 1 || contents[0].URI != uri {
-		return nil, errors.New("the result must have exactly one content, with the requested URI")
+		return nil, errors.New("the server must return exactly one content, with the requested URI")
 	}
 	if err := app.CheckMIMEType(contents[0].MIMEType); err != nil {
 		return nil, err
@@ -173,9 +173,9 @@ func viewOf(uri string, contents []*mcp.ResourceContents) (*View, error) {
 	case err != nil:
 		return nil, err
 	case len(html) > MaxBytes:
-		return nil, fmt.Errorf("it has %d bytes, above the limit of %d", len(html), MaxBytes)
+		return nil, fmt.Errorf("the HTML has %d bytes; the limit is %d bytes", len(html), MaxBytes)
 	case !utf8.Valid(html):
-		return nil, errors.New("it is not UTF-8")
+		return nil, errors.New("the HTML is not UTF-8")
 	}
 	meta, err := app.ResourceMetaOf(contents[0].Meta)
 	if err != nil {

@@ -79,14 +79,14 @@ func TestViewWorksInEachRevisionWithMetadata(t *testing.T) {
 			}
 		}
 		if want := []string{"forecast", "plain"}; !slices.Equal(names, want) {
-			t.Errorf("%s: the model is shown %v, want %v", version, names, want)
+			t.Errorf("%s: the model sees %v, want %v", version, names, want)
 		}
 		if r, err := apps.CallTool(t.Context(), c, "refresh", nil); err != nil || r.Text() != "shown" {
 			t.Errorf("%s: got %v, %v, want shown", version, r, err)
 		}
 		plain := connect(t, s, &mcpclient.Options{Versions: []mcp.Version{version}})
 		if r, err := plain.CallTool(t.Context(), "forecast", nil); err != nil || r.Text() != "told" {
-			t.Errorf("%s: got %v, %v, want told: the client has not declared the extension", version, r, err)
+			t.Errorf("%s: got %v, %v, want told, because the client has not declared the extension", version, r, err)
 		}
 	}
 }
@@ -107,10 +107,10 @@ func TestAppCannotCallModelOnlyTool(t *testing.T) {
 		}
 	}
 	if must(t, c.Close()); called {
-		t.Error("the tool is called")
+		t.Error("the tool was called")
 	}
 	if _, err := apps.CallTool(t.Context(), c, "secret", nil); err == nil || errors.Is(err, apps.ErrNotVisible) {
-		t.Errorf("got %v, want that of the list", err)
+		t.Errorf("got %v, want the error of the list", err)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestInvalidViewsAreRejected(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		contents []*mcp.ResourceContents
-		want     string // of the error, or else the view's HTML
+		want     string // part of the error or, without one, the view's HTML
 		fails    bool
 	}{
 		"text": {contents: []*mcp.ResourceContents{good()}, want: "<p>"},
@@ -139,7 +139,7 @@ func TestInvalidViewsAreRejected(t *testing.T) {
 		"not UTF-8": {contents: []*mcp.ResourceContents{blob("\xff")}, want: "UTF-8", fails: true},
 		"not base64": {contents: []*mcp.ResourceContents{{MIMEType: app.MIMEType, Blob: new("?")}}, want: "base64",
 			fails: true},
-		"too large": {contents: []*mcp.ResourceContents{blob(strings.Repeat("a", apps.MaxBytes+1))}, want: "above the limit",
+		"too large": {contents: []*mcp.ResourceContents{blob(strings.Repeat("a", apps.MaxBytes+1))}, want: "the limit is",
 			fails: true},
 		"a wrong policy": {contents: []*mcp.ResourceContents{{
 			MIMEType: app.MIMEType, Text: "<p>", Meta: mcp.Meta(`{"ui":{"csp":{"frameDomains":["*; script-src *"]}}}`),
@@ -171,12 +171,12 @@ func TestRejectedToolAddsNoView(t *testing.T) {
 	s := newServer()
 	view := &declared.View{URI: uri, HTML: "<p>"}
 	if err := declared.AddTool(s, &mcp.Tool{}, view, show); err == nil {
-		t.Error("a tool without a name is added")
+		t.Error("a tool without a name was added")
 	}
 	if err := declared.AddTool(s, nil, view, show); err == nil {
-		t.Error("no tool is added")
+		t.Error("a nil tool was added")
 	}
-	must(t, declared.AddView(s, view)) // the URI is free
+	must(t, declared.AddView(s, view)) // the URI is still free
 	for name, v := range map[string]*declared.View{
 		"none": nil, "no HTML": {URI: "ui://b"},
 		"not UTF-8": {URI: "ui://b", HTML: "\xff"}, "another scheme": {URI: "https://b", HTML: "<p>"},
@@ -184,7 +184,7 @@ func TestRejectedToolAddsNoView(t *testing.T) {
 		"a wrong policy": {URI: "ui://b", HTML: "<p>", Meta: app.ResourceMeta{CSP: &app.CSP{FrameDomains: []string{""}}}},
 	} {
 		if err := declared.AddView(s, v); err == nil {
-			t.Errorf("%s: it is added", name)
+			t.Errorf("%s: the view was added", name)
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 	served "github.com/mcpotel/mcpotel/mcpserver/apps"
 )
 
-// A host fetches the view of a tool, calls the tool, and has both to show.
+// A host fetches the view of a tool and calls the tool, so that it can show both.
 func ExampleFetch() {
 	server := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
 	view := &served.View{URI: "ui://weather/forecast", HTML: "<!doctype html><title>Forecast</title>"}
 	err := served.AddTool(server, &mcp.Tool{Name: "forecast"}, view, func(context.Context, struct{}) (string, error) {
-		return "sunny, 22 °C", nil // what a client without views shows
+		return "sunny, 22 °C", nil // text for clients that cannot show views
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -53,8 +53,8 @@ func ExampleFetch() {
 	// sunny, 22 °C
 }
 
-// A host with several servers shows its model the tools of all of them, makes the model's calls by their names in the
-// group, and has the view of each tool talk to its own server only.
+// A host with several servers shows its model the tools of all servers, and makes the model's calls by the tools' names
+// in the group. The view of each tool can talk only to its own server.
 func ExampleCallModelTool() {
 	ctx := context.Background()
 	group, err := mcpclient.NewGroup([]mcpclient.Member{
@@ -75,7 +75,7 @@ func ExampleCallModelTool() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		client, err := group.Client(tool.Member) // the one that the view belongs to
+		client, err := group.Client(tool.Member) // the client of the server that owns the view
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -85,13 +85,13 @@ func ExampleCallModelTool() {
 		}
 		fmt.Println(tool.Name, view.URI, view.HTML)
 
-		// What the view asks for when its user turns the wheel:
+		// The view calls a tool when its user turns the wheel:
 		if _, err := apps.CallTool(ctx, client, "zoom", nil); err != nil {
 			log.Fatal(err)
 		}
 	}
 
-	// What the model asks for:
+	// The model calls a tool:
 	result, err := apps.CallModelTool(ctx, group, "south_map", nil)
 	if err != nil {
 		log.Fatal(err)
@@ -106,7 +106,7 @@ func ExampleCallModelTool() {
 	// call tool "south_zoom" for a model: the tool is not visible to the caller
 }
 
-// mapServer is a server with a tool for models that has a view, and a tool for that view only.
+// mapServer is a server with a tool for models that has a view, and with a tool for that view only.
 func mapServer(region string) transport.Transport {
 	server := mcpserver.New(mcp.Implementation{Name: region, Version: "1.0"}, nil)
 	view := &served.View{URI: "ui://map", HTML: "<p>" + region}

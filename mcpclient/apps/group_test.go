@@ -19,11 +19,11 @@ import (
 	declared "github.com/mcpotel/mcpotel/mcpserver/apps"
 )
 
-// longName leaves no room for the name of a member, so the tool has another name in a group.
+// longName leaves no room for the name of a member, so the tool has a derived name in a group.
 var longName = strings.Repeat("x", 128)
 
-// member is a server with a view, whose URI other members have too. Its tools say whose they are, and ran has those
-// that have run.
+// member is a server with a view. Other members use the same URI for their views. Its tools return the name of their
+// member, and ran records the tools that have run.
 func member(t testing.TB, name string, ran *[]string) mcpclient.Member {
 	t.Helper()
 	s := newServer()
@@ -46,7 +46,7 @@ func member(t testing.TB, name string, ran *[]string) mcpclient.Member {
 	}
 }
 
-// grouped runs f in a bubble with the group of the members sky and sea, between which there is one that never says
+// grouped runs f in a bubble with a group of the members sky and sea, and of a member between them that never sends
 // anything.
 func grouped(t *testing.T, f func(t *testing.T, g *mcpclient.Group, ran *[]string)) {
 	t.Helper()
@@ -92,28 +92,28 @@ func TestEachMemberOfAGroupHasItsOwnView(t *testing.T) {
 		seen := 0
 		for tool, err := range apps.ModelTools(t.Context(), g) {
 			if err != nil {
-				continue // deaf
+				continue // an error of the silent member
 			}
 			seen++
 			c, err := g.Client(tool.Member)
 			must(t, err)
 			v, err := apps.Fetch(t.Context(), c, &tool.Tool)
 			if must(t, err); v.URI != uri || v.HTML != "<p>"+tool.Member {
-				t.Errorf("%s: got the view %s %s, want that of %s", tool.Name, v.URI, v.HTML, tool.Member)
+				t.Errorf("%s: got the view %s %s, want the view of %s", tool.Name, v.URI, v.HTML, tool.Member)
 			}
 			if r, err := apps.CallTool(t.Context(), c, "refresh", nil); err != nil || r.Text() != tool.Member {
-				t.Errorf("%s: the view got %v, %v, want what its own server says", tool.Name, r, err)
+				t.Errorf("%s: the view got %v, %v, want the answer of its own server", tool.Name, r, err)
 			}
 		}
 		if seen != 4 {
-			t.Errorf("%d tools have been looked at, want 4", seen)
+			t.Errorf("the test saw %d tools, want 4", seen)
 		}
 	})
 }
 
 func TestCallModelToolAcceptsOnlyModelToolsOfGroup(t *testing.T) {
 	grouped(t, func(t *testing.T, g *mcpclient.Group, ran *[]string) {
-		var hidden string // the name that the group has made for a tool of sea's that is for apps
+		var hidden string // the derived name of sea's tool that is for apps
 		for tool, err := range g.Tools(t.Context()) {
 			if err == nil && tool.Original == longName {
 				hidden = tool.Name
@@ -136,17 +136,17 @@ func TestCallModelToolAcceptsOnlyModelToolsOfGroup(t *testing.T) {
 				t.Errorf("%s: got %v, %v, want the error %v", test.name, r, err, test.want)
 			}
 			if err != nil && !strings.Contains(err.Error(), test.name) {
-				t.Errorf("the error %q does not say %s", err, test.name)
+				t.Errorf("the error %q does not name %s", err, test.name)
 			}
 		}
 		if waited := time.Since(begun); waited != 0 {
-			t.Errorf("the calls took %v, want none to wait for a member that is not ready", waited)
+			t.Errorf("the calls took %v, want no wait for a member that is not ready", waited)
 		}
 		if _, err := apps.CallModelTool(t.Context(), g, "deaf_forecast", nil); !errors.Is(err, mcpclient.ErrNotReady) {
 			t.Errorf("got %v, want %v", err, mcpclient.ErrNotReady)
 		}
 		if want := []string{"sky forecast", "sea explain"}; !slices.Equal(*ran, want) {
-			t.Errorf("%q have run, want %q", *ran, want)
+			t.Errorf("the tools %q ran, want %q", *ran, want)
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestCallModelToolAcceptsOnlyModelToolsOfClient(t *testing.T) {
 		}
 	})
 	if want := []string{"sky explain"}; !slices.Equal(ran, want) {
-		t.Errorf("%q have run, want %q", ran, want)
+		t.Errorf("the tools %q ran, want %q", ran, want)
 	}
 }
 

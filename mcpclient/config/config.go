@@ -16,7 +16,7 @@ import (
 
 // Config is the content of a file.
 type Config struct {
-	// Servers are the servers in the order of the file, including disabled ones.
+	// Servers are the servers in the order of the file, including disabled servers.
 	Servers []*Server
 
 	// Warnings are about valid entries that are probably mistakes.
@@ -37,21 +37,22 @@ func (p Problem) Error() string {
 	return p.Path + ": " + p.Text
 }
 
-// Options configure the reading of a file. A nil *Options, and the zero value of every field, mean the defaults.
+// Options configures the reading of a file. A nil *Options, and the zero value of every field, select the defaults.
 type Options struct {
-	// LookupEnv returns the variable for ${VAR}, or false if it is not set. Nil means [os.LookupEnv].
+	// LookupEnv returns the value of the environment variable for ${VAR}, or false if it is not set. Nil means
+	// [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)
 
-	// Environ is the environment of all programs, in the form key=value; the env of a server overrides it. Nil means the
-	// variables of this process that [DefaultEnviron] lists, so that servers do not see unrelated secrets. [os.Environ]
-	// passes all variables on.
+	// Environ is the environment of all programs, in the form key=value. The env of a server overrides it. Nil means the
+	// variables of this process that [DefaultEnviron] lists, so that servers do not see unrelated secrets. Use
+	// [os.Environ] to pass all variables to the servers.
 	Environ []string
 }
 
 // Type is the transport of a server.
 type Type string
 
-// The types of servers. A server over HTTP without a type is of [TypeAuto].
+// The types of servers. A server over HTTP without a type has [TypeAuto].
 const (
 	TypeStdio      Type = "stdio"
 	TypeStreamable Type = "http" // Streamable HTTP
@@ -59,19 +60,19 @@ const (
 	TypeAuto       Type = "auto" // Streamable HTTP or HTTP+SSE, depending on the server
 )
 
-// Server is one server of a file, with all variables expanded. Only the Name of a Disabled server is set.
+// Server is one server of a file, with all variables expanded. If Disabled is set, only Name is set too.
 type Server struct {
 	Name     string
 	Disabled bool
 	Type     Type
-	Timeout  time.Duration // for each request; zero if the file has none
+	Timeout  time.Duration // timeout of each request; zero if the file has none
 
 	NoListening bool // the file has "listen": false, see [mcpclient.Options]
 
 	// For a program:
 	Command string
 	Args    []string
-	Env     map[string]string // env in the file, in addition to Environ
+	Env     map[string]string // env from the file, in addition to Environ
 	Environ []string
 	Dir     string
 
@@ -93,10 +94,10 @@ func Load(path string, o *Options) (*Config, error) {
 	return c, nil
 }
 
-// Members returns the enabled servers, for [mcpclient.NewGroup]. The options of each are a copy of shared, which may be
-// nil, with the server's own name, timeout and NoListening. The caller sets further options of a server over HTTP, such
-// as an authorizer, in Member.Transport: it is a [*transport.HTTP] for such a server, and a [transport.Stdio] for a
-// program.
+// Members returns the enabled servers, for [mcpclient.NewGroup]. The options of each member are a copy of shared, which
+// may be nil, with the server's own name, timeout and NoListening. The caller can set further options of a server over
+// HTTP, such as an authorizer, in Member.Transport. The transport is a [*transport.HTTP] for a server over HTTP, and a
+// [transport.Stdio] for a program.
 func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 	var members []mcpclient.Member
 	for _, s := range c.Servers {
@@ -125,7 +126,7 @@ func (s *Server) Transport() transport.Transport {
 			env = append(env, name+"="+s.Env[name])
 		}
 		if env == nil {
-			env = []string{} // not nil, which would mean the environment of this process
+			env = []string{} // nil would mean the environment of this process
 		}
 		return transport.Stdio{Command: s.Command, Args: slices.Clone(s.Args), Env: env, Dir: s.Dir}
 	}
@@ -133,7 +134,7 @@ func (s *Server) Transport() transport.Transport {
 	return &transport.HTTP{URL: s.URL, Header: s.Header.Clone(), Mode: mode}
 }
 
-// String returns the name of the server and how it is reached, without possible secrets.
+// String returns the server's name, its type and, over HTTP, its host. It omits everything that may contain secrets.
 func (s *Server) String() string {
 	switch {
 	case s.Disabled:

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// environment has the variables A, EMPTY and TOKEN.
+// environment returns the variables A, EMPTY, TOKEN and NESTED.
 func environment(name string) (string, bool) {
 	value, set := map[string]string{"A": "a", "EMPTY": "", "TOKEN": "hunter2", "NESTED": "${A}"}[name]
 	return value, set
@@ -28,7 +28,7 @@ func options() *config.Options {
 	return &config.Options{LookupEnv: environment, Environ: []string{"PATH=/bin"}}
 }
 
-// servers parses what is under mcpServers.
+// servers parses the servers of mcpServers.
 func servers(t *testing.T, text string) *config.Config {
 	t.Helper()
 	c, err := config.Parse([]byte(`{"mcpServers":`+text+`}`), options())
@@ -113,13 +113,13 @@ func TestProgramGetsOnlyNecessaryEnvironment(t *testing.T) {
 	}
 	got := strings.Join(parse(nil), " ")
 	if strings.Contains(got, "hunter2") || !strings.Contains(got, "PATH=/bin") || strings.Contains(got, "()") {
-		t.Errorf("by default: got %q, want PATH and neither the secret nor a function", got)
+		t.Errorf("by default: got %q, want PATH without the secret and the function", got)
 	}
 	if got := parse(&config.Options{Environ: []string{}}); got == nil || len(got) != 0 {
-		t.Errorf("with nothing: got %q, want an empty list, not nil, which would be everything", got)
+		t.Errorf("with an empty Environ: got %q, want an empty list and not nil", got)
 	}
 	if got := strings.Join(parse(&config.Options{Environ: os.Environ()}), " "); !strings.Contains(got, "hunter2") {
-		t.Errorf("with everything: got %q", got)
+		t.Errorf("with os.Environ: got %q", got)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestVariablesAreExpanded(t *testing.T) {
 	for text, want := range map[string]string{
 		"${A}":              "a",
 		"x${A}y${env:A}z":   "xayaz",
-		"${EMPTY:-b}":       "", // it is set
+		"${EMPTY:-b}":       "", // the variable is set
 		"${MISSING:-b}":     "b",
 		"${MISSING:-}":      "",
 		"${MISSING:-x:-y}":  "x:-y",
@@ -148,30 +148,31 @@ func TestVariablesAreExpanded(t *testing.T) {
 func TestErrorsNameThePositionWithoutSecrets(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":               {` `, "config: the file is empty"},
-		"no JSON":             {"{\n  \"mcpServers\": {\n    \"a\": {,}}}", "config: mcpServers.a: line 3, column 11: "},
+		"not JSON":            {"{\n  \"mcpServers\": {\n    \"a\": {,}}}", "config: mcpServers.a: line 3, column 11: "},
 		"cut off":             {`{"mcpServers":`, "config: mcpServers: line 1, column 15: "},
-		"more than one value": {`{"mcpServers":{}} {}`, "config: line 1, column 20: more than one value"},
-		"garbage behind":      {`{"mcpServers":{}} x`, "config: line 1, column 19: "},
+		"more than one value": {`{"mcpServers":{}} {}`, "config: line 1, column 20: the file has more than one JSON value"},
+		"garbage at the end":  {`{"mcpServers":{}} x`, "config: line 1, column 19: "},
 		"a member twice": {`{"mcpServers":{"a":{"command":"x","command":"y"}}}`,
 			"config: mcpServers.a.command: line 1, column 35: duplicate"},
-		"not an object":     {`[]`, "config: got an array, want an object"},
-		"no servers":        {`{"mcpservers":{}}`, "config: the file has no member mcpServers"},
-		"servers no object": {`{"mcpServers":[]}`, "config: mcpServers: got an array, want an object"},
-		"server no object":  {`{"mcpServers":{"a":"npx"}}`, "config: mcpServers.a: got a string, want an object"},
-		"no name":           {`{"mcpServers":{"":{"command":"x"}}}`, `config: mcpServers[""]: the server has no name`},
-		"nothing":           {`{"mcpServers":{"a b":{}}}`, `config: mcpServers["a b"]: want a command or a url`},
+		"not an object":         {`[]`, "config: got an array, want an object"},
+		"no servers":            {`{"mcpservers":{}}`, "config: the file has no member mcpServers"},
+		"servers not an object": {`{"mcpServers":[]}`, "config: mcpServers: got an array, want an object"},
+		"server not an object":  {`{"mcpServers":{"a":"npx"}}`, "config: mcpServers.a: got a string, want an object"},
+		"no name":               {`{"mcpServers":{"":{"command":"x"}}}`, `config: mcpServers[""]: the server has no name`},
+		"nothing": {`{"mcpServers":{"a b":{}}}`,
+			`config: mcpServers["a b"]: the server needs a command or a url`},
 		"both": {`{"mcpServers":{"a":{"command":"x","url":"http://x"}}}`,
-			"config: mcpServers.a: the server has both a command and a url: remove one, or add a type"},
+			"config: mcpServers.a: the server has both a command and a url; remove one, or add a type"},
 		"no command": {`{"mcpServers":{"a":{"type":"stdio"}}}`,
 			"config: mcpServers.a: a server of type stdio needs a command"},
 		"no url": {`{"mcpServers":{"a":{"type":"sse","command":"x"}}}`,
 			"config: mcpServers.a: a server of type sse needs a url"},
 		"an empty command": {`{"mcpServers":{"a":{"command":""}}}`, "config: mcpServers.a.command: the command is empty"},
 		"another type": {`{"mcpServers":{"a":{"type":"ws","url":"x"}}}`,
-			"config: mcpServers.a.type: want stdio, http, streamable-http or sse\nmcpServers.a.url: want a URL that begins " +
-				"with http:// or https://"},
+			"config: mcpServers.a.type: unknown type; use stdio, http, streamable-http or sse\n" +
+				"mcpServers.a.url: the URL must begin with http:// or https://"},
 		"two types": {`{"mcpServers":{"a":{"type":"sse","transport":"http","url":"http://x"}}}`,
-			"config: mcpServers.a.transport: type and transport are different"},
+			"config: mcpServers.a.transport: type and transport must be equal; remove one of them"},
 		"a number": {`{"mcpServers":{"a":{"command":"x","env":{"PORT":8080}}}}`,
 			"config: mcpServers.a.env.PORT: got a number, want a string"},
 		"in an array": {`{"mcpServers":{"a":{"command":"x","args":["hunter2",["hunter2"]]}}}`,
@@ -184,31 +185,31 @@ func TestErrorsNameThePositionWithoutSecrets(t *testing.T) {
 			"config: mcpServers.a.env.K: the environment variable MISSING is not set\nthe environment variable GONE is not set"},
 		"a command not set": {`{"mcpServers":{"a":{"command":"${MISSING}"}}}`,
 			"config: mcpServers.a.command: the environment variable MISSING is not set"},
-		"no variable at all": {`{"mcpServers":{"a":{"command":"x","env":{"P":"x${hunter-2}y"}}}}`,
-			"config: mcpServers.a.env.P: the text between ${ and } is not an environment variable"},
-		"no variable": {`{"mcpServers":{"a":{"command":"x","args":["${input:hunter2}"]}}}`,
-			"config: mcpServers.a.args[0]: ${input} is not an environment variable"},
+		"invalid variable": {`{"mcpServers":{"a":{"command":"x","env":{"P":"x${hunter-2}y"}}}}`,
+			"config: mcpServers.a.env.P: the text between ${ and } is not the name of an environment variable"},
+		"another kind of variable": {`{"mcpServers":{"a":{"command":"x","args":["${input:hunter2}"]}}}`,
+			"config: mcpServers.a.args[0]: ${input:...} does not name an environment variable; use ${VAR} or ${env:VAR}"},
 		"a url": {`{"mcpServers":{"a":{"url":"ftp://user:hunter2@x"}}}`,
-			"config: mcpServers.a.url: want a URL that begins with http:// or https://"},
-		"a url of variables": {`{"mcpServers":{"a":{"url":"http://[${TOKEN}"}}}`,
-			"config: mcpServers.a.url: want a URL that begins with http:// or https://"},
-		"a header's name": {`{"mcpServers":{"a":{"url":"http://x","headers":{"a b":"hunter2"}}}}`,
-			`config: mcpServers.a.headers["a b"]: invalid name of a header field`},
-		"a header's value": {`{"mcpServers":{"a":{"url":"http://x","headers":{"a":"hunter2\r\nb: c"}}}}`,
+			"config: mcpServers.a.url: the URL must begin with http:// or https://"},
+		"a url with a variable": {`{"mcpServers":{"a":{"url":"http://[${TOKEN}"}}}`,
+			"config: mcpServers.a.url: the URL must begin with http:// or https://"},
+		"a header name": {`{"mcpServers":{"a":{"url":"http://x","headers":{"a b":"hunter2"}}}}`,
+			`config: mcpServers.a.headers["a b"]: invalid header field name`},
+		"a header value": {`{"mcpServers":{"a":{"url":"http://x","headers":{"a":"hunter2\r\nb: c"}}}}`,
 			"config: mcpServers.a.headers.a: the value contains control characters"},
-		"a variable's name": {`{"mcpServers":{"a":{"command":"x","env":{"A=B":"c"}}}}`,
-			`config: mcpServers.a.env["A=B"]: invalid name of a variable`},
+		"a variable name": {`{"mcpServers":{"a":{"command":"x","env":{"A=B":"c"}}}}`,
+			`config: mcpServers.a.env["A=B"]: invalid variable name`},
 		"a NUL": {`{"mcpServers":{"a":{"command":"x\u0000y"}}}`, "config: mcpServers.a.command: the value contains a NUL"},
-		"no time": {`{"mcpServers":{"a":{"command":"x","timeout":0}}}`,
-			"config: mcpServers.a.timeout: want more than zero"},
-		"a negative time": {`{"mcpServers":{"a":{"command":"x","timeout":"-1s"}}}`,
-			"config: mcpServers.a.timeout: want more than zero"},
-		"a time of words": {`{"mcpServers":{"a":{"command":"x","timeout":"soon"}}}`,
-			`config: mcpServers.a.timeout: want milliseconds, or text such as "30s"`},
-		"a time of truth": {`{"mcpServers":{"a":{"command":"x","timeout":true}}}`,
+		"timeout zero": {`{"mcpServers":{"a":{"command":"x","timeout":0}}}`,
+			"config: mcpServers.a.timeout: the timeout must be more than zero"},
+		"a negative timeout": {`{"mcpServers":{"a":{"command":"x","timeout":"-1s"}}}`,
+			"config: mcpServers.a.timeout: the timeout must be more than zero"},
+		"a timeout of words": {`{"mcpServers":{"a":{"command":"x","timeout":"soon"}}}`,
+			`config: mcpServers.a.timeout: invalid timeout; use a number of milliseconds, or a string such as "30s"`},
+		"a boolean timeout": {`{"mcpServers":{"a":{"command":"x","timeout":true}}}`,
 			"config: mcpServers.a.timeout: got true, want a number of milliseconds"},
 		"several": {`{"mcpServers":{"a":{},"b":{"url":7}}}`,
-			"config: mcpServers.a: want a command or a url\nmcpServers.b.url: got a number, want a string"},
+			"config: mcpServers.a: the server needs a command or a url\nmcpServers.b.url: got a number, want a string"},
 	} {
 		_, err := config.Parse([]byte(test.text), options())
 		if err == nil {
@@ -224,7 +225,7 @@ func TestErrorsNameThePositionWithoutSecrets(t *testing.T) {
 			t.Errorf("%s: the secret is in %q", name, got)
 		}
 		if _, ok := errors.AsType[config.Problem](err); !ok {
-			t.Errorf("%s: got %T, want a Problem in it", name, err)
+			t.Errorf("%s: got %T, want a Problem", name, err)
 		}
 	}
 }
@@ -239,12 +240,12 @@ func TestLikelyMistakesCauseWarnings(t *testing.T) {
 		got = append(got, w.Error())
 	}
 	want := []string{
-		"mcpServers.a.Args: unknown member, ignored",
-		"mcpServers.a.autoApprove: unknown member, ignored",
-		"mcpServers.a.timeout: the number is in milliseconds, so it is less than a second",
-		"mcpServers.a.headers: a server of type stdio does not use it",
-		"mcpServers.b.env: a server of type auto does not use it",
-		"mcpServers.b.cwd: a server of type auto does not use it",
+		"mcpServers.a.Args: the member is unknown and is ignored",
+		"mcpServers.a.autoApprove: the member is unknown and is ignored",
+		"mcpServers.a.timeout: the number is in milliseconds, so the timeout is less than a second",
+		"mcpServers.a.headers: a server of type stdio does not use this member",
+		"mcpServers.b.env: a server of type auto does not use this member",
+		"mcpServers.b.cwd: a server of type auto does not use this member",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -253,7 +254,7 @@ func TestLikelyMistakesCauseWarnings(t *testing.T) {
 
 func TestParseAcceptsFilesOfOtherPrograms(t *testing.T) {
 	for name, text := range map[string]string{
-		"much else":       `{"theme":"dark","mcpServers":{"a":{"command":"x"}},"servers":7}`,
+		"other settings":  `{"theme":"dark","mcpServers":{"a":{"command":"x"}},"servers":7}`,
 		"servers":         `{"inputs":[],"servers":{"a":{"type":"stdio","command":"x"}}}`,
 		"byte order mark": "\uFEFF" + `{"mcpServers":{"a":{"command":"x"}}}`,
 		"a long timeout":  `{"mcpServers":{"a":{"command":"x","timeout":1e300}}}`,
@@ -269,13 +270,13 @@ func TestParseAcceptsFilesOfOtherPrograms(t *testing.T) {
 func TestLoadNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	if _, err := config.Load(path, nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path) {
-		t.Errorf("got %v, want that %s does not exist", err, path)
+		t.Errorf("got %v, want fs.ErrNotExist for %s", err, path)
 	}
 	if err := os.WriteFile(path, []byte(`{}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := config.Load(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": config: ") {
-		t.Errorf("got %v, want the path in front", err)
+		t.Errorf("got %v, want the path at the beginning", err)
 	}
 	if err := os.WriteFile(path, []byte(`{"mcpServers":{}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -298,7 +299,7 @@ func TestPrintedServerContainsNoSecret(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if strings.Contains(log.String(), "hunter2") || !strings.Contains(log.String(), "example.com") {
-		t.Errorf("logged %s, want the host and no secret", log.String())
+		t.Errorf("logged %s, want the host without the secret", log.String())
 	}
 }
 
@@ -312,7 +313,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, s := range c.Servers {
 			if tr := s.Transport(); !s.Disabled && tr.Name() == "" {
-				t.Errorf("%s: a server that cannot be reached", s)
+				t.Errorf("%s: the transport has no name", s)
 			}
 		}
 	})

@@ -24,26 +24,27 @@
 //	}
 //	group, err := mcpclient.NewGroup(c.Members(nil), nil)
 //
-// A server has these members. All but command and url are optional, and null means that the member is absent:
+// A server has the following members. A server needs command or url; all other members are optional, and null means
+// that the member is absent:
 //
 //   - command, args, env, cwd: a program to run. Its environment is env and [Options.Environ].
 //   - url, headers: a server over HTTP.
 //   - type, or transport: stdio, http, streamable-http (also written streamableHttp) or sse. The default is stdio for a
-//     command; for a url the client detects the transport.
-//   - disabled: true skips the server without reading its members.
-//   - listen: false stops the client from listening for changes, for a server that stops answering after that; see
-//     NoListening of [mcpclient.Options] for the consequences.
-//   - timeout: the limit for each request, in milliseconds, or as text with a unit ("30s").
+//     command; for a url, the client detects the transport.
+//   - disabled: true skips the server without reading its other members.
+//   - listen: false stops the client from listening for changes. Use it for a server that stops answering after such a
+//     request; see NoListening of [mcpclient.Options] for the consequences.
+//   - timeout: the limit for each request, in milliseconds, or as a string with a unit ("30s").
 //
-// In command, args, env, cwd, url and headers, ${VAR} and ${env:VAR} are replaced by the environment variable VAR,
-// which must be set. ${VAR:-default} has a default. A dollar sign without a brace stands for itself. Values of
+// In command, args, env, cwd, url and headers, the environment variable VAR replaces ${VAR} and ${env:VAR}. VAR must be
+// set, except in ${VAR:-default}, which has a default. A dollar sign without a brace stands for itself. Values of
 // variables are not expanded again.
 //
-// What may surprise:
+// Possible surprises:
 //
 //   - The servers of a file are commands that the caller runs. Do not read a file that other users can write.
-//   - The servers may also be in "servers", if there is no "mcpServers".
-//   - Unknown members of a server cause a warning. Unknown members beside "mcpServers" are ignored, because the file
-//     may have other settings.
+//   - Without "mcpServers", the servers may be in "servers".
+//   - Unknown members of a server cause a warning. Unknown members next to "mcpServers" are ignored, because the file
+//     may contain other settings.
 //   - Errors and warnings name the place but never the value, which may be a secret.
 package config

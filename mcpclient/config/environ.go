@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultEnviron returns the variables of this process that programs need to run: the search path, the user, and the
-// places of the user's files. The SDKs of the protocol pass the same variables to servers.
+// places of the user's files. The official SDKs of the protocol pass the same variables to servers.
 func DefaultEnviron() []string {
 	names := []string{"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
 	if runtime.GOOS == "windows" {
@@ -19,7 +19,7 @@ func DefaultEnviron() []string {
 	environ := []string{}
 	for _, name := range names {
 		value, set := os.LookupEnv(name)
-		if set && !strings.HasPrefix(value, "()") { // not an exported shell function
+		if set && !strings.HasPrefix(value, "()") { // skip exported shell functions
 			environ = append(environ, name+"="+value)
 		}
 	}

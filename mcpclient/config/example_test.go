@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// From the file to the tools of all its servers.
+// The example goes from the file to the tools of all its servers.
 func ExampleLoad() {
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -41,7 +41,7 @@ func ExampleLoad() {
 		return
 	}
 
-	c, err := config.Load(path, &config.Options{ // nil for the environment of the process
+	c, err := config.Load(path, &config.Options{ // nil means the environment of the process
 		LookupEnv: func(name string) (string, bool) { return web.URL, name == "WEATHER_URL" },
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func ExampleParse() {
 	}
 	fmt.Println(len(c.Members(nil)), "members for mcpclient.NewGroup")
 	// Output:
-	// warning: mcpServers.files.autoApprove: unknown member, ignored
+	// warning: mcpServers.files.autoApprove: the member is unknown and is ignored
 	// files (stdio) [/srv]
 	// search (auto, search.example.com) []
 	// old (disabled) []

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// expand replaces ${VAR}, ${env:VAR} and ${VAR:-default} with the values of variables. Errors name the variable, but no
-// value.
+// expand replaces ${VAR}, ${env:VAR} and ${VAR:-default} with the values of variables. Errors name the variable, but
+// never a value.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
 	var missing []error
@@ -33,9 +33,10 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	name = strings.TrimPrefix(name, "env:")
 	if !isVariable(name) {
 		if kind, _, ok := strings.Cut(name, ":"); ok && isVariable(kind) {
-			return "", fmt.Errorf("${%s} is not an environment variable", kind)
+			return "", fmt.Errorf("${%s:...} does not name an environment variable; use ${VAR} or ${env:VAR}", kind)
 		}
-		return "", errors.New("the text between ${ and } is not an environment variable") // the text may be part of a secret
+		// do not quote the text, which may be part of a secret
+		return "", errors.New("the text between ${ and } is not the name of an environment variable")
 	}
 	if value, set := lookup(name); set {
 		return value, nil
@@ -46,7 +47,7 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	return "", fmt.Errorf("the environment variable %s is not set", name)
 }
 
-// isVariable reports whether name is a valid name of a variable.
+// isVariable reports whether name is a valid variable name.
 func isVariable(name string) bool {
 	for i := range len(name) {
 		b := name[i]

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Parse parses the content of a file. If there are problems, the error joins all of them, each a [Problem], and the
-// config is nil.
+// Parse parses the content of a file. If the file has problems, the error joins all of them, each as a [Problem], and
+// the config is nil.
 func Parse(data []byte, o *Options) (*Config, error) {
 	if o == nil {
 		o = &Options{}
@@ -54,7 +54,7 @@ func (p *parser) warn(path, format string, args ...any) {
 	p.config.Warnings = append(p.config.Warnings, Problem{path, fmt.Sprintf(format, args...)})
 }
 
-// within returns the path of a member or an element within path.
+// within returns the path of a member or an element of the value at path.
 func within(path, member string) string {
 	if _, err := strconv.ParseUint(member, 10, 0); err == nil {
 		return path + "[" + member + "]"
@@ -78,7 +78,7 @@ func (p *parser) file(data []byte) {
 	if err == nil {
 		whole = whole.Clone()
 		if _, err = d.ReadToken(); err == nil {
-			err = errors.New("more than one value")
+			err = errors.New("the file has more than one JSON value")
 		}
 	}
 	if err != io.EOF {
@@ -104,7 +104,7 @@ func (p *parser) file(data []byte) {
 	p.fail("", "the file has no member mcpServers")
 }
 
-// syntax reports where the file is not valid JSON.
+// syntax reports the position where the file is not valid JSON.
 func (p *parser) syntax(data []byte, err error, offset int64) {
 	path := ""
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -124,7 +124,7 @@ type field struct {
 	value jsontext.Value
 }
 
-// object returns the members of an object in their order, except null members.
+// object returns the members of an object in their order. It omits members with the value null.
 func (p *parser) object(path string, v jsontext.Value) (all []field, ok bool) {
 	if !p.kind(path, v, '{', "an object") {
 		return nil, false
@@ -142,7 +142,7 @@ func (p *parser) object(path string, v jsontext.Value) (all []field, ok bool) {
 	return all, true
 }
 
-// kind reports whether v has this kind, and adds a problem if not.
+// kind reports whether v has the kind want. If not, it adds a problem.
 func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words string) bool {
 	if v.Kind() == want {
 		return true
@@ -153,7 +153,7 @@ func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words s
 	return false
 }
 
-// truth returns a boolean, and adds a problem for any other value.
+// truth returns the value of a boolean. It adds a problem for any other value.
 func (p *parser) truth(path string, v jsontext.Value) bool {
 	return v.Kind() != 'f' && p.kind(path, v, 't', "true or false")
 }
@@ -194,7 +194,7 @@ func (p *parser) env(path string, v jsontext.Value) map[string]string {
 	for _, m := range members {
 		at := within(path, m.name)
 		if m.name == "" || strings.ContainsAny(m.name, "=\x00") {
-			p.fail(at, "invalid name of a variable")
+			p.fail(at, "invalid variable name")
 		}
 		env[m.name] = p.text(at, m.value)
 	}
@@ -208,7 +208,7 @@ func (p *parser) headers(path string, v jsontext.Value) http.Header {
 		at := within(path, m.name)
 		value := p.text(at, m.value)
 		if !hostname.Token(m.name) {
-			p.fail(at, "invalid name of a header field")
+			p.fail(at, "invalid header field name")
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			p.fail(at, "the value contains control characters")
@@ -223,7 +223,7 @@ func (p *parser) url(path string, v jsontext.Value) string {
 	s := p.text(path, v)
 	if u, err := url.Parse(s); len(p.problems) == problems &&
 		(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		p.fail(path, "want a URL that begins with http:// or https://")
+		p.fail(path, "the URL must begin with http:// or https://")
 	}
 	return s
 }
@@ -237,17 +237,17 @@ func (p *parser) kindOf(path string, v jsontext.Value) Type {
 	case "sse":
 		return TypeSSE
 	}
-	p.fail(path, "want stdio, http, streamable-http or sse")
+	p.fail(path, "unknown type; use stdio, http, streamable-http or sse")
 	return ""
 }
 
-// timeout returns a duration, given in milliseconds or as text with a unit.
+// timeout returns a duration, given as a number of milliseconds or as a string with a unit.
 func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
 	var d time.Duration
 	if v.Kind() == '"' {
 		var err error
 		if d, err = time.ParseDuration(p.text(path, v)); err != nil {
-			p.fail(path, `want milliseconds, or text such as "30s"`)
+			p.fail(path, `invalid timeout; use a number of milliseconds, or a string such as "30s"`)
 			return 0
 		}
 	} else {
@@ -259,11 +259,11 @@ func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
 			ms = float64(math.MaxInt64/time.Millisecond - 1)
 		}
 		if d = time.Duration(ms * float64(time.Millisecond)); ms > 0 && ms < 1000 {
-			p.warn(path, "the number is in milliseconds, so it is less than a second")
+			p.warn(path, "the number is in milliseconds, so the timeout is less than a second")
 		}
 	}
 	if d <= 0 {
-		p.fail(path, "want more than zero")
+		p.fail(path, "the timeout must be more than zero")
 	}
 	return d
 }

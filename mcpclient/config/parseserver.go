@@ -51,7 +51,7 @@ func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
 	case "type", "transport":
 		t := p.kindOf(path, v)
 		if s.Type != "" && t != "" && s.Type != t {
-			p.fail(path, "type and transport are different")
+			p.fail(path, "type and transport must be equal; remove one of them")
 		}
 		s.Type = t
 	case "timeout":
@@ -60,11 +60,11 @@ func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
 		s.NoListening = !p.truth(path, v)
 	case "disabled":
 	default:
-		p.warn(path, "unknown member, ignored")
+		p.warn(path, "the member is unknown and is ignored")
 	}
 }
 
-// settle checks that the members of a server go together.
+// settle checks that the members of a server fit together.
 func (p *parser) settle(s *Server, path string, given map[string]bool) {
 	program := given["command"]
 	switch {
@@ -72,11 +72,11 @@ func (p *parser) settle(s *Server, path string, given map[string]bool) {
 	case s.Type == TypeStdio && !program:
 		p.fail(path, "a server of type stdio needs a command")
 	case s.Type == "" && program && given["url"]:
-		p.fail(path, "the server has both a command and a url: remove one, or add a type")
+		p.fail(path, "the server has both a command and a url; remove one, or add a type")
 	case s.Type != TypeStdio && s.Type != "" && !given["url"]:
 		p.fail(path, "a server of type %s needs a url", s.Type)
 	case !program && !given["url"]:
-		p.fail(path, "want a command or a url")
+		p.fail(path, "the server needs a command or a url")
 	case s.Type == "" && program:
 		s.Type = TypeStdio
 	case s.Type == "":
@@ -89,7 +89,7 @@ func (p *parser) settle(s *Server, path string, given map[string]bool) {
 	}
 	for _, name := range idle {
 		if given[name] {
-			p.warn(within(path, name), "a server of type %s does not use it", s.Type)
+			p.warn(within(path, name), "a server of type %s does not use this member", s.Type)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// enumerated is what both closed sets promise.
+// enumerated describes what both closed sets have in common.
 type enumerated interface {
 	comparable
 	fmt.Stringer
@@ -19,7 +19,7 @@ type enumerated interface {
 	MarshalText() ([]byte, error)
 }
 
-// The words are published: this list changes only by additions.
+// The words are public: this list changes only by additions.
 func TestWordsAreStable(t *testing.T) {
 	states := []string{"starting", "initializing", "ready", "backoff", "closing"}
 	if got := words(connstate.States()); !slices.Equal(got, states) {
@@ -96,10 +96,10 @@ func TestWordsRoundTrip(t *testing.T) {
 		}
 	}
 	if err := new(connstate.State).UnmarshalText([]byte("asleep")); err == nil {
-		t.Error("a word that no state has is an error")
+		t.Error("an unknown state word is not an error")
 	}
 	reason := connstate.ReasonRefused
 	if err := reason.UnmarshalText([]byte("bored")); err != nil || reason != connstate.ReasonOther {
-		t.Errorf("a reason of a later version: got %v, %v, want it as any other", reason, err)
+		t.Errorf("a reason of a later version: got %v, %v, want ReasonOther", reason, err)
 	}
 }

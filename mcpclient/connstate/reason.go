@@ -2,27 +2,27 @@ package connstate
 
 import "log/slog"
 
-// Reason is the reason why the connection moved from one state to another. The set is closed: a reason's string is the
-// value of the metric attribute mcp_client.connection.reason.
+// Reason is the reason why the connection moved from one state to another. The set of reasons is closed: a reason's
+// string is the value of the metric attribute mcp_client.connection.reason.
 type Reason uint8
 
 const (
-	// Other is the zero value and represents every reason that is not listed here.
+	// ReasonOther is the zero value. It represents every reason that is not listed here.
 	ReasonOther Reason = iota
 	// ReasonTransportUp: the transport opened a connection.
 	ReasonTransportUp
 	// ReasonOpenFailed: the transport could not open a connection; another attempt may succeed.
 	ReasonOpenFailed
 	// ReasonRefused: further attempts cannot succeed, for example because an executable does not exist, the server rejects
-	// the credentials, or there is no common protocol version; or all attempts allowed before the first success have
-	// failed.
+	// the credentials, or there is no common protocol version. The reason also applies if the client was never ready and
+	// all allowed attempts have failed.
 	ReasonRefused
 	// ReasonNegotiated: version and capabilities are agreed on and valid.
 	ReasonNegotiated
 	// ReasonNegotiationFailed: the server answered the handshake with an error or an unusable response.
 	ReasonNegotiationFailed
-	// ReasonProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the
-	// legacy era.
+	// ReasonProbeLost: the connection ended during the probe for the modern era. Servers that support only the legacy era
+	// may react to the probe in this way.
 	ReasonProbeLost
 	// ReasonInitTimeout: the connection was not opened, or not negotiated, within the init timeout.
 	ReasonInitTimeout
@@ -30,7 +30,7 @@ const (
 	ReasonTransportDown
 	// ReasonSessionGone: the server no longer knows the session.
 	ReasonSessionGone
-	// ReasonInvalidStreak: too many invalid frames came in a row.
+	// ReasonInvalidStreak: there were too many consecutive invalid frames.
 	ReasonInvalidStreak
 	// ReasonFrameTooLarge: a frame exceeded the limit.
 	ReasonFrameTooLarge
@@ -38,9 +38,9 @@ const (
 	ReasonDelayElapsed
 	// ReasonStopRequested: the user closed the client.
 	ReasonStopRequested
-	// ReasonTransportClosed: after the client was closed or refused, everything has been closed.
+	// ReasonTransportClosed: the client was closed or refused, and its connection has been closed.
 	ReasonTransportClosed
-	// ReasonCloseTimeout: after the client was closed or refused, the connection took too long to close.
+	// ReasonCloseTimeout: the client was closed or refused, and its connection took too long to close.
 	ReasonCloseTimeout
 )
 
@@ -63,7 +63,7 @@ var reasonWords = [...]string{
 	ReasonCloseTimeout:      "close_timeout",
 }
 
-// Reasons returns all reasons, [Other] first.
+// Reasons returns all reasons. [ReasonOther] is the first.
 func Reasons() []Reason { return list[Reason](len(reasonWords)) }
 
 // String returns the reason's stable string, such as "transport_down", or "_OTHER" for a value that is not listed.
@@ -72,8 +72,8 @@ func (r Reason) String() string { return word(reasonWords[:], int(r)) }
 // MarshalText returns the result of [Reason.String]. It never fails.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the result of [Reason.String]. It reads an unknown string as [Other], because a later version
-// may have more reasons.
+// UnmarshalText parses the result of [Reason.String]. It reads an unknown string as [ReasonOther], because a later
+// version may have more reasons.
 func (r *Reason) UnmarshalText(text []byte) error {
 	i, err := lookup(reasonWords[:], "reason", text)
 	if err != nil {

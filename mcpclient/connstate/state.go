@@ -2,9 +2,9 @@
 // them, and the record of one move.
 //
 // The strings are public and stable. Client.State returns them, log records and metric attributes contain them, and
-// dashboards query them; no string is renamed within a major version. Start at [State].
+// dashboards query them. No string is renamed within a major version. Start with [State].
 //
-// A possible surprise: there is no "closed" state. A client with an ended connection stays [Closing], and its Done
+// A possible surprise: there is no "closed" state. A client whose connection has ended stays in [Closing], and its Done
 // channel is closed.
 package connstate
 
@@ -27,7 +27,7 @@ const (
 	Initializing
 	// Ready means that the client accepts calls.
 	Ready
-	// Backoff means that there is no connection, and the next attempt waits for a delay.
+	// Backoff means that there is no connection, and the client waits before its next attempt to connect.
 	Backoff
 	// Closing means that the client was closed or has given up. No state follows.
 	Closing
@@ -60,7 +60,7 @@ func (s *State) UnmarshalText(text []byte) error {
 // LogValue makes a log record show the result of [State.String].
 func (s State) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// lookup returns the index of text in words.
+// lookup returns the index of text in words, or an error.
 func lookup(words []string, what string, text []byte) (uint8, error) {
 	i := slices.Index(words, string(text))
 	if i < 0 {

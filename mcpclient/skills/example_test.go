@@ -13,13 +13,13 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	server := newServer() // declares served.Capability()
+	server := newServer() // created with served.Capability()
 	catalog, err := served.Serve(server)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	err = catalog.Add("acme/refunds", fstest.MapFS{ // as a rule, the FS of an os.Root
+	err = catalog.Add("acme/refunds", fstest.MapFS{ // usually the FS of an os.Root
 		"SKILL.md": {Data: []byte(
 			"---\nname: refunds\ndescription: Process refunds\n---\nWrite as in examples/email.md.")},
 		"examples/email.md": {Data: []byte("Dear customer,")},
@@ -43,7 +43,7 @@ func Example() {
 		}
 		fmt.Println(skill.URI, "-", skill.Description())
 
-		loaded, err := skills.Load(ctx, client, skill) // once a person has agreed to use it
+		loaded, err := skills.Load(ctx, client, skill) // after a person has agreed to use the skill
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -8,12 +8,12 @@
 //	}
 //
 // The package fetches nothing in advance: [List] and [Get] fetch entries, [Load] fetches the text of one skill before
-// its use, and [Loaded.Read] fetches one of its files. Load and Read verify everything against the entry and return no
-// content that does not match it.
+// its use, and [Loaded.Read] fetches one of its files. Load and Read verify all content against the entry, and return
+// no content that does not match it.
 //
-// The text of a skill is untrusted input for a model. A host shows the origin of a skill, asks the user before the
-// first use of a skill and after every change of its entry, and executes nothing without asking. The name of a skill
-// identifies nothing: a host uses its own name for the server together with the URI as the key.
+// The text of a skill is untrusted input for a model. A host should show the origin of a skill, ask the user before the
+// first use of a skill and after every change of its entry, and execute nothing without asking. The name of a skill is
+// not an identity: a host should use its own name for the server together with the URI as the key.
 package skills
 
 import (
@@ -30,8 +30,8 @@ import (
 )
 
 // List yields the entries of the skills that the server lists. A server may have more skills; [Get] finds these. The
-// errors come from [mcpclient.Client.Call]; if the server has not declared the extension, the error has
-// [mcpclient.ErrUnsupported] in its chain. List does not validate the entries; [Load] rejects invalid ones.
+// errors come from [mcpclient.Client.Call]. If the server has not declared the extension, the error wraps
+// [mcpclient.ErrUnsupported]. List does not validate the entries; [Load] rejects invalid entries.
 func List(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) iter.Seq2[*skill.Skill, error] {
 	return func(yield func(*skill.Skill, error) bool) {
 		if err := require(c, skill.MethodList, declared); err != nil {
@@ -51,8 +51,8 @@ func List(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOpt
 	}
 }
 
-// Get returns the entry of one skill, listed or not, by the URI of its SKILL.md. Get also fetches a newer entry after
-// an error with [skill.ErrUnverified] in its chain. The returned entry is valid.
+// Get returns the entry of one skill, listed or not, by the URI of its SKILL.md. Use Get also to fetch a newer entry
+// after an error that wraps [skill.ErrUnverified]. The returned entry is valid.
 func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpclient.CallOption) (*skill.Skill, error) {
 	if err := require(c, skill.MethodGet, declared); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpcli
 }
 
 // ReadDirectory yields the direct contents of a directory, such as skill://acme/refunds/examples: files, and
-// directories with the MIME type [skill.DirectoryType]. If the server does not support this, the error has
-// [mcpclient.ErrUnsupported] in its chain.
+// directories with the MIME type [skill.DirectoryType]. If the server does not support this, the error wraps
+// [mcpclient.ErrUnsupported].
 func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string,
 	options ...mcpclient.CallOption) iter.Seq2[*mcp.Resource, error] {
 	return func(yield func(*mcp.Resource, error) bool) {
@@ -91,8 +91,8 @@ func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string,
 }
 
 // Loaded is a skill with a loaded SKILL.md. As long as its text is in a model's context, read its files through Loaded:
-// Loaded verifies them against the entry that it was loaded from, not against a newer one. It is safe for concurrent
-// use.
+// Loaded verifies them against the entry that it was loaded from, and not against a newer entry. It is safe for
+// concurrent use.
 type Loaded struct {
 	Entry *skill.Skill
 	Text  string // SKILL.md without its frontmatter
@@ -100,10 +100,9 @@ type Loaded struct {
 	client *mcpclient.Client
 }
 
-// Load reads the SKILL.md of a skill and verifies its digest and size, unless the skill's files are generated on
-// demand, and its frontmatter, field by field. Load returns an error for an invalid entry, and an error with
-// [skill.ErrUnverified] in its chain for content that does not match the entry. The entry must not be changed
-// afterwards.
+// Load reads the SKILL.md of a skill. It verifies the frontmatter, field by field, and the digest and size, unless the
+// skill's files are generated on demand. If the entry is invalid, Load returns an error. If the content does not match
+// the entry, the error wraps [skill.ErrUnverified]. The caller must not modify the entry after that.
 func Load(ctx context.Context, c *mcpclient.Client, s *skill.Skill, options ...mcpclient.CallOption) (*Loaded, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -122,10 +121,10 @@ func Load(ctx context.Context, c *mcpclient.Client, s *skill.Skill, options ...m
 	return &Loaded{Entry: s, Text: string(body), client: c}, nil
 }
 
-// Read returns the content of a file that the skill's text refers to by its path, such as references/FORMS.md. For a
-// file that the entry does not list, and for content that does not match the entry, the error has [skill.ErrUnverified]
-// in its chain; Read sends no request for an unlisted file. If the skill's files are generated on demand, Read cannot
-// verify anything and reads every file.
+// Read returns the content of a file that the skill's text refers to by its path, such as references/FORMS.md. If the
+// entry does not list the file, or the content does not match the entry, the error wraps [skill.ErrUnverified]. Read
+// sends no request for an unlisted file. If the skill's files are generated on demand, Read cannot verify anything and
+// reads every file.
 func (l *Loaded) Read(ctx context.Context, path string, options ...mcpclient.CallOption) ([]byte, error) {
 	uri, err := l.Entry.Resolve(path)
 	if err != nil {
@@ -148,7 +147,7 @@ func (l *Loaded) Read(ctx context.Context, path string, options ...mcpclient.Cal
 	return content, nil
 }
 
-// read reads a file without the cache, which may be older than the entry.
+// read reads a file without the cache, because the cached content may be older than the entry.
 func read(ctx context.Context, c *mcpclient.Client, uri string, options []mcpclient.CallOption) ([]byte, error) {
 	options = append([]mcpclient.CallOption{mcpclient.WithoutCache()}, options...)
 	r, err := c.ReadResource(ctx, uri, options...)
@@ -170,8 +169,8 @@ func readsDirectories(settings mcp.Object) (yes bool) {
 	return err == nil && yes
 }
 
-// require returns an error if the server is ready and has not declared the feature. Other servers answer for
-// themselves.
+// require returns an error if the server is ready and has not declared the feature. If the server is not ready, its
+// answer to the call decides.
 func require(c *mcpclient.Client, method string, have func(settings mcp.Object) bool) error {
 	if c.State() == connstate.Ready && !have(c.ServerCapabilities().Extensions[skill.Extension]) {
 		return fmt.Errorf("%s: %w: the extension %s", method, mcpclient.ErrUnsupported, skill.Extension)

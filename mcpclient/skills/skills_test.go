@@ -145,7 +145,7 @@ func last[T any](list func(func(T, error) bool)) (err error) {
 	return err
 }
 
-// shop is a server whose entries and contents are what a test makes them.
+// shop is a server whose entries and contents each test defines.
 type shop struct {
 	entries any
 	content map[string]string // by URI
@@ -201,13 +201,13 @@ func TestSkillContentIsReadOnDemand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(s.read) != 0 {
-			t.Errorf("listing has read %v", s.read)
+			t.Errorf("List read %v, want nothing", s.read)
 		}
 		if _, err := skills.Load(t.Context(), c, entry); err != nil {
 			t.Fatal(err)
 		}
 		if want := []string{uri}; !slices.Equal(s.read, want) {
-			t.Errorf("loading has read %v, want %v", s.read, want)
+			t.Errorf("Load read %v, want %v", s.read, want)
 		}
 	}
 }
@@ -236,10 +236,10 @@ func TestContentNotMatchingEntryIsRejected(t *testing.T) {
 		}
 	}
 	if want := []string{uri, mail}; !slices.Equal(s.read, want) {
-		t.Errorf("got %v read, want %v: a file that is not listed is not asked for", s.read, want)
+		t.Errorf("the server read %v, want %v", s.read, want)
 	}
 	if _, err := loaded.Read(t.Context(), "../../etc/passwd"); err == nil {
-		t.Error("a path out of the directory is read")
+		t.Error("a path outside of the directory was read")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestFilesGeneratedOnDemandAreRead(t *testing.T) {
 func TestInvalidEntriesAreErrors(t *testing.T) {
 	s := &shop{entries: []any{nil}}
 	if err := last(skills.List(t.Context(), s.connect(t))); err == nil {
-		t.Error("an entry that is null is no error")
+		t.Error("a null entry is not an error")
 	}
 	for _, entries := range []string{`{}`, `[{"uri":1}]`, `[{"uri":"u","frontmatter":{},"resources":"static"}]`} {
 		s := &shop{entries: json.RawMessage(entries)}
@@ -271,6 +271,6 @@ func TestInvalidEntriesAreErrors(t *testing.T) {
 	wrong := honest(t)
 	wrong.URI = "skill://other/SKILL.md"
 	if _, err := skills.Load(t.Context(), (&shop{}).connect(t), wrong); err == nil {
-		t.Error("an entry whose name is not that of its directory is loaded")
+		t.Error("Load accepted an entry with another name than its directory")
 	}
 }

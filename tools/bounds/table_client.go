@@ -11,7 +11,7 @@ var clientArea = area{
 			option: "mcpclient.Limits.NotificationBytes",
 			full: "list-changed and updated notifications are coalesced, the oldest progress and log messages dropped, " +
 				"then the new one; counted",
-			test:   "mcpclient.TestQueueAtByteLimitDropsMissableNotifications",
+			test:   "mcpclient.TestQueueAtByteLimitDropsExpendableNotifications",
 			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
 		{

@@ -10,13 +10,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Answerer sends the answer to a request; a nil frame sends nothing. patient means that the calling goroutine may
-// wait.
+// Answerer sends the answer to a request. A nil frame sends nothing. patient means that the calling goroutine may wait
+// for room in the transport.
 type Answerer func(frame []byte, patient bool) error
 
-// Answer sends an answer over the connection. The goroutine that reads must not wait for the server, which may be
-// waiting for that goroutine. So its answers are lost if the transport is busy; the goroutine of a handler is
-// patient.
+// Answer sends an answer over the connection. The goroutine that reads is not patient: it must not wait for the server,
+// because the server may be waiting for that goroutine. So the answer of that goroutine is lost if the transport is
+// busy. The goroutine of a handler is patient.
 func (r *Reader) Answer(frame []byte, patient bool) error {
 	if frame == nil {
 		return nil
@@ -31,7 +31,7 @@ func (r *Reader) Answer(frame []byte, patient bool) error {
 	return r.c.send(r.Link.Ctx, r.Link, &o)
 }
 
-// PauseFor waits for d, and reports false if ctx ended first.
+// PauseFor waits for d. It returns false if ctx ends first.
 func PauseFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -43,11 +43,11 @@ func PauseFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// batchAnswer collects the answers to the requests of a batch, and sends them as a batch when it has the last one.
-// (JSON-RPC 2.0, section 6; specification 2025-03-26)
+// batchAnswer collects the answers to the requests of a batch, and sends them as one batch when the last answer is
+// there. (JSON-RPC 2.0, section 6; specification 2025-03-26)
 type batchAnswer struct {
 	mu      sync.Mutex
-	waiting int      // requests without an answer, plus one while the batch is being read; guarded by mu
+	waiting int      // number of requests without an answer, plus one while the batch is being read; guarded by mu
 	frames  [][]byte // guarded by mu
 	send    Answerer
 }
@@ -58,7 +58,7 @@ func (b *batchAnswer) expect() {
 	b.waiting++
 }
 
-// answer adds one answer, nil for none. The last call sends all answers.
+// answer adds one answer; a nil frame means no answer. The last call sends all answers.
 func (b *batchAnswer) answer(frame []byte, patient bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

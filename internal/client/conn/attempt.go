@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Two goroutines serve a connection, one after the other. The goroutine of run dials and negotiates, which takes a
-// large stack. The goroutine of read waits for the server nearly all its life, so it is a new goroutine with a
-// minimal stack; over HTTP it exists only while a request or a stream is open.
+// Two goroutines serve a connection, one after the other. The goroutine of run dials and negotiates, which needs a
+// large stack. The goroutine of read waits for the server for nearly all of its life, so it is a new goroutine with a
+// minimal stack. Over HTTP, it exists only while a request or a stream is open.
 
-// run opens a connection and negotiates. It first waits until the previous connection is closed.
+// run waits until the previous connection is closed, opens a connection, and negotiates a session.
 func (l *openLink) run() {
 	c := l.core
 	if !c.acquire(l.ctx.Done()) {
@@ -39,13 +39,13 @@ func (l *openLink) run() {
 // queued returns the number of messages that wait to be written.
 func (l *openLink) queued() int { return l.core.infoOf(l.conn).Queued }
 
-// infoOf returns the Info of a connection.
+// infoOf returns the Info of a connection. If the transport panics, the Info is empty.
 func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
 	usercode.Run(func() { info = conn.Info() }, c.Failed(c.Base, "Conn.Info"))
 	return info
 }
 
-// open dials, and reports whether to negotiate.
+// open dials. It reports whether to negotiate.
 func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
 	trace := attempt.TraceContext()
@@ -80,7 +80,7 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	return true
 }
 
-// dial calls the transport's Dial. A panic in it becomes an error.
+// dial calls the transport's Dial, and converts a panic to an error.
 func (l *openLink) dial(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
 	c := l.core
 	if failed := c.apart("Transport.Dial", func() { conn, err = c.Transport.Dial(ctx, cfg) }); failed != nil {
@@ -89,13 +89,13 @@ func (l *openLink) dial(ctx context.Context, cfg transport.Config) (conn transpo
 	return conn, err
 }
 
-// negotiate negotiates a session and starts to read it, or closes the connection if there is none.
+// negotiate negotiates a session and starts to read it. If there is no session, it closes the connection.
 func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	for {
 		in, again := l.agree(ctx, attempt)
 		switch {
 		case in != nil:
-			l.core.goroutines.Go(func() { l.read(in) }) // ends soon after the client hangs up
+			l.core.goroutines.Go(func() { l.read(in) }) // the goroutine ends soon after the client hangs up
 			return
 		case !again:
 			l.close()
@@ -105,8 +105,8 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	}
 }
 
-// agree negotiates once, and ends the attempt. It returns the reader of the session; if there is none, again
-// reports whether to negotiate again, in the next epoch.
+// agree negotiates once, and ends the attempt. It returns the reader of the session. Without a session, it returns nil,
+// and again reports whether to negotiate again in the next epoch.
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
@@ -144,7 +144,7 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 	return in, false
 }
 
-// handshake performs a handshake. A panic of the transport becomes an error.
+// handshake performs a handshake, and converts a panic of the transport to an error.
 func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Session, err error) {
 	h := &Handshake{c: l.core, link: lk, in: in, clock: &l.clock}
 	introduction := l.core.Settings.Introduction
@@ -155,20 +155,22 @@ func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Sess
 	return s, err
 }
 
-// read reads a session until it is over, or until there is nothing to read. In the second case it returns, and
-// wake starts it again.
+// read reads a session until the session ends, or until there is nothing to read. In the second case it returns, and
+// the transport calls wake to start it again.
 func (l *openLink) read(in *Reader) {
 	c := l.core
 	returned := false
 	defer func() {
-		if failure := usercode.Caught(recover(), returned); failure != nil { // inline: an idle client has this stack
+		// inline, because this stack exists in every idle client
+		if failure := usercode.Caught(recover(), returned); failure != nil {
 			c.goroutines.Go(func() { l.endSession(in.Link, failure) })
 			c.Failed(c.Base, "transport")(failure)
 		}
 	}()
 	var err error
 	if conn, rests := l.conn.(rester); rests {
-		wake := func() { l.core.goroutines.Go(func() { l.read(in) }) } // Stop closes the connection before it waits for these
+		// Stop closes the connection before it waits for these goroutines
+		wake := func() { l.core.goroutines.Go(func() { l.read(in) }) }
 		err = in.runUntilRest(conn, wake)
 	} else {
 		err = in.run()
@@ -179,7 +181,7 @@ func (l *openLink) read(in *Reader) {
 	}
 }
 
-// endSession ends a session, and negotiates again if the state machine demands it.
+// endSession ends a session. It negotiates again if the state machine requires that.
 func (l *openLink) endSession(lk *Link, err error) {
 	lk.end(err)
 	if !l.core.fail(lk.Epoch, failureOf(err, machine.TransportDown)) {
@@ -196,8 +198,8 @@ func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 	return l.startAttempt()
 }
 
-// startAttempt starts the span of an attempt. The first span is a child of the caller's span; each later one is
-// the root of its own trace with a link to the previous one.
+// startAttempt starts the span of an attempt. The first span is a child of the caller's span. Each later span is the
+// root of its own trace, with a link to the span of the previous attempt.
 func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
 	c := l.core
 	c.mu.Lock()
@@ -213,7 +215,7 @@ func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
 	return ctx, attempt
 }
 
-// closeConn closes the connection, within 80 % of CloseTimeout.
+// closeConn closes the connection within 80 % of CloseTimeout.
 func (l *openLink) closeConn() {
 	c := l.core
 	ctx, cancel := context.WithTimeout(context.Background(), c.Settings.CloseTimeout/10*8)
@@ -227,15 +229,15 @@ func (l *openLink) closeConn() {
 	}
 }
 
-// fail reports the end of a connection or a session to the machine, and reports whether to negotiate again. The
-// machine ignores an error that the client's own hang-up has caused.
+// fail reports the end of a connection or a session to the machine. It returns whether to negotiate again. The machine
+// ignores errors that the client caused by hanging up itself.
 func (c *Conn) fail(epoch uint64, f *failure) bool {
 	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait},
 		&fact{err: f.err, request: f.request, failed: f.failed})
 	return slices.Contains(effects, machine.Negotiate)
 }
 
-// dialFailure returns the failure for an error of Dial; its event decides whether another attempt follows.
+// dialFailure converts an error of Dial to a failure. The failure's event decides whether another attempt follows.
 func (c *Conn) dialFailure(life context.Context, err error) *failure {
 	if life.Err() != nil {
 		err = context.Cause(life)
@@ -246,14 +248,14 @@ func (c *Conn) dialFailure(life context.Context, err error) *failure {
 	return &failure{event: machine.OpenFailed, err: err}
 }
 
-// heals reports whether the client outlives every failed attempt to connect.
+// heals reports whether the client continues after every failed attempt to connect.
 func (c *Conn) heals() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.Settings.Heals && c.m.Session > 0
 }
 
-// authorize records that a message of the connection starts or stops waiting for an authorization. While one
+// authorize records that a message of the connection starts or stops waiting for an authorization. While any message
 // waits, the handshake gets more time, because a person may be involved.
 func (l *openLink) authorize(on bool) {
 	c := l.core
@@ -286,8 +288,8 @@ func (l *openLink) isSilent() bool {
 // spoke reports the first output of the server process to the machine.
 func (c *Conn) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
 
-// lastWords returns the last line on the standard error of a server process that has written no output within its time
-// to start; "" in all other cases. It calls the transport, so mu must not be held.
+// lastWords returns the last line on the standard error of a server process that has written no output within its start
+// timeout. In all other cases it returns "". It calls the transport, so the caller must not hold mu.
 func (c *Conn) lastWords() string {
 	c.mu.Lock()
 	var conn transport.Conn
@@ -301,18 +303,18 @@ func (c *Conn) lastWords() string {
 	return c.infoOf(conn).LastWords
 }
 
-// note keeps err, the reason why a message of the handshake is unusable, if it is the first one. If the client
-// continues, for example with initialize, and fails for another reason, the first error is the cause.
+// note stores err, the reason why a message of the handshake is unusable, unless an earlier reason is stored. If the
+// client continues, for example with initialize, and then fails for another reason, the stored error is the cause.
 func (c *Conn) note(link *Link, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.conn; l != nil && l.epoch == link.Epoch && l.trouble == nil {
 		l.trouble = err
-		c.lastErr = cmp.Or(c.lastErr, err) // for code that inspects the client during the attempt
+		c.lastErr = cmp.Or(c.lastErr, err) // lastErr shows the error to code that inspects the client during the attempt
 	}
 }
 
-// troubled returns f together with the first unusable message, unless f is about that message.
+// troubled adds the first unusable message of the handshake to f, unless f is already about that message.
 func (l *openLink) troubled(f *failure) *failure {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -324,7 +326,7 @@ func (l *openLink) troubled(f *failure) *failure {
 	return &with
 }
 
-// behind returns err together with the trouble that preceded it. core.mu is held.
+// behind adds the first unusable message of the handshake to err. The caller holds core.mu.
 func (l *openLink) behind(err error) error {
 	if l == nil || l.trouble == nil {
 		return err
@@ -332,7 +334,8 @@ func (l *openLink) behind(err error) error {
 	return fmt.Errorf("%w; before that, %w", err, l.trouble)
 }
 
-// late returns the error for an attempt that took too long, nil if the state has no such deadline. mu is held.
+// late returns the error of an attempt that took too long. It returns nil if the present state has no such deadline.
+// The caller holds mu.
 func (c *Conn) late(lastWords string) error {
 	if c.m.Silent {
 		if lastWords != "" {

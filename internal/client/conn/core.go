@@ -14,67 +14,68 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Conn keeps a server connected: the state machine, the connection and its session, the requests in flight. It has
-// no knowledge of tools, lists and tasks. It reports events beyond the outcome of a request to [Features].
+// Conn keeps a server connected. It contains the state machine, the connection with its session, and the requests in
+// flight. It has no knowledge of tools, lists and tasks. It reports events other than the outcome of a request to
+// [Features].
 type Conn struct {
 	features  Features
-	Settings  *Settings // several clients may share it
+	Settings  *Settings // may be shared by several clients
 	Transport transport.Transport
 	Telemetry *instrument.Client
-	pace      *pace // when sessions lend their turn to read
+	pace      *pace // decides when a session lends its turn to read
 
 	Base   context.Context // ends with the machine; carries no span
 	cancel context.CancelFunc
 
 	mu sync.Mutex
-	// guarded by mu; sent when the open connection has been closed
+	// sent when the open connection has been closed; guarded by mu
 	freed   broadcast.Signal
 	m       machine.Machine                      // guarded by mu
 	calls   *inflight.Table[*Request, headstone] // guarded by mu
-	lastID  int64                                // last request id; guarded by mu
-	buried  int                                  // tombstones that were reported to telemetry; guarded by mu
-	conn    *openLink                            // opened in the present epoch, nil in backoff; guarded by mu
-	session *Session                             // not nil if and only if ready; guarded by mu
+	lastID  int64                                // last request ID; guarded by mu
+	buried  int                                  // number of tombstones that telemetry knows of; guarded by mu
+	conn    *openLink                            // opened in the present epoch; nil in backoff; guarded by mu
+	session *Session                             // set if and only if the state is ready; guarded by mu
 
-	parent *instrument.Ref // caller's span of Connect or New, until the first attempt uses it; guarded by mu
+	parent *instrument.Ref // caller's span of Connect or New; nil after the first attempt has used it; guarded by mu
 
-	// Small fields are adjacent, without padding.
-	attempt   instrument.Ref // the latest attempt, zero before the first; guarded by mu
+	// Small fields are adjacent, to avoid padding.
+	attempt   instrument.Ref // the latest attempt; zero before the first; guarded by mu
 	open      bool           // a connection is open, opening or closing; guarded by mu
-	draining  bool           // no operation may begin; guarded by mu
-	probeLost bool           // the server ended during the probe: the next attempt does not probe; guarded by mu
-	knownEra  mcp.Era        // era of the server, 0 if unknown; guarded by mu
+	draining  bool           // the client refuses new operations; guarded by mu
+	probeLost bool           // the server ended during the probe, so the next attempt does not probe; guarded by mu
+	knownEra  mcp.Era        // era of the server; 0 if unknown; guarded by mu
 
 	lastErr error       // why the last attempt or connection failed; guarded by mu
 	refusal error       // why the client has given up; guarded by mu
 	waiters []*waiter   // guarded by mu
-	timer   *time.Timer // guarded by mu; fires at armed
-	armed   time.Time   // when timer fires, zero if it is not set; guarded by mu
+	timer   *time.Timer // fires at armed; guarded by mu
+	armed   time.Time   // time when timer fires; zero if it is not set; guarded by mu
 
-	teller teller // reports events in order
+	teller teller // reports events, in order
 
 	goroutines sync.WaitGroup // all goroutines of the client, including handlers
 }
 
-// Features are the parts of a client beyond requests and their answers. The core reports events of the connection
+// Features are the parts of a client other than requests and their answers. The core reports events of the connection
 // to them.
 type Features interface {
-	// Negotiated is called when there is a session, possibly with another server, before anything is sent in it.
+	// Negotiated is called when there is a new session, possibly with another server, before anything is sent in it.
 	Negotiated()
-	// Began is called when a session has begun, before any message of it is read.
+	// Began is called when a session has begun, before any of its messages is read.
 	Began(s *Session)
-	// Notified handles a notification, in the goroutine that reads.
+	// Notified handles a notification. It is called in the goroutine that reads.
 	Notified(r *Reader, m *jsonrpc.Message)
-	// Serve handles a request of the server, in the goroutine that reads.
+	// Serve handles a request of the server. It is called in the goroutine that reads.
 	Serve(r *Reader, m *jsonrpc.Message, answer Answerer)
-	// Missed is called when notifications or requests of the server may be lost. cause is a Gap constant of
-	// package names.
+	// Missed is called when notifications or requests of the server may have been lost. cause is a Gap constant of package
+	// names.
 	Missed(cause string)
-	// Authorized is called when requests have new credentials from now on.
+	// Authorized is called when the client has new credentials, which all later requests use.
 	Authorized()
-	// AskForLife sends the server a request, and reports false if the session is over.
+	// AskForLife sends a request to the server. It returns false if the session has ended.
 	AskForLife(s *Session) bool
-	// Ended is called when the core has ended, with the core's mutex held.
+	// Ended is called when the core has ended. The core holds its mutex during the call.
 	Ended()
 }
 
@@ -95,14 +96,14 @@ func (c *Conn) Discard() {
 	c.Telemetry.Close()
 }
 
-// GaveUp returns why the core gave up, nil if it runs or was stopped.
+// GaveUp returns the reason why the core gave up. It returns nil if the core is running or was stopped.
 func (c *Conn) GaveUp() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refusal
 }
 
-// Drain makes the core refuse requests, except those of operations that have begun.
+// Drain makes the core refuse requests, except requests of operations that have already begun.
 func (c *Conn) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,20 +117,21 @@ func (c *Conn) Draining() bool {
 	return c.draining
 }
 
-// Stop ends the core. It then waits for the core's goroutines until a quarter of CloseTimeout has passed or ctx ends.
+// Stop ends the core. It then waits for the core's goroutines until they end, a quarter of CloseTimeout has passed, or
+// ctx ends.
 func (c *Conn) Stop(ctx context.Context) error {
 	c.step(machine.Input{Event: machine.Stop}, nil)
 	select {
 	case <-c.Base.Done():
 	case <-ctx.Done():
 		select {
-		case <-c.Base.Done(): // ended first, or at the same time
+		case <-c.Base.Done(): // the core ended first, or at the same time
 		default:
 			return context.Cause(ctx)
 		}
 	}
 	left := make(chan struct{})
-	go func() { // ends with the last goroutine of the client
+	go func() { // the goroutine ends with the last goroutine of the client
 		c.goroutines.Wait()
 		close(left)
 	}()
@@ -137,7 +139,7 @@ func (c *Conn) Stop(ctx context.Context) error {
 	defer handlers.Stop()
 	select {
 	case <-left:
-	case <-handlers.C: // a handler that ignores its context may run on
+	case <-handlers.C: // a handler that ignores its context may still run
 	case <-ctx.Done():
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// DeclaredIn returns the part of c that the client may declare in revision v. Additions of the user beyond the
-// protocol stay, including extensions, which were in use before the revision that has a field for them.
+// DeclaredIn returns the part of c that the client may declare in revision v. The user's additions beyond the protocol
+// stay. Extensions also stay, because they were in use before the revision that has a field for them.
 func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
 		roots := *c.Roots
@@ -33,7 +33,8 @@ func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities 
 	return c
 }
 
-// formsIn returns the part of e for a revision without URL elicitation, nil for one without elicitation.
+// formsIn returns the part of e that the client may declare in a revision without URL elicitation. It returns nil for a
+// revision without elicitation.
 func formsIn(v mcp.Version, e *mcp.ElicitationCapability) *mcp.ElicitationCapability {
 	if v < mcp.Version20250618 || e == nil || e.Form == nil && e.URL != nil {
 		return nil

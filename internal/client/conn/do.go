@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Do makes the request and waits for its answer.
+// Do sends the request and waits for its answer.
 func (r *Request) Do(ctx context.Context) *Fault {
 	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
 	r.settlePutOff()
@@ -32,7 +32,7 @@ func (r *Request) Do(ctx context.Context) *Fault {
 	return err
 }
 
-// begin begins the operation of the request.
+// begin starts the telemetry operation of the request.
 func (r *Request) begin(ctx context.Context, about instrument.Request) context.Context {
 	about.Beside = r.Own
 	r.Target, r.shownURI, r.round = about.Target, about.URI, about.Round
@@ -41,7 +41,8 @@ func (r *Request) begin(ctx context.Context, about instrument.Request) context.C
 	return ctx
 }
 
-// toAnswer makes the request and returns its error. The operation has begun and has not ended.
+// toAnswer sends the request, waits for its answer and returns the error of the request. The operation has begun, and
+// toAnswer does not end it.
 func (r *Request) toAnswer(ctx context.Context) *Fault {
 	o := r.start(ctx)
 	if !o.Decided() {
@@ -51,13 +52,13 @@ func (r *Request) toAnswer(ctx context.Context) *Fault {
 	return r.conclude(ctx, o)
 }
 
-// start admits the request, encodes it and sends it until the transport accepts it. The outcome is decided if the
-// request has ended by then.
+// start admits the request, encodes it, and tries to send it until the transport accepts it. If the request ends before
+// that, the returned outcome is decided.
 func (r *Request) start(ctx context.Context) Outcome {
 	switch {
 	case ctx.Err() != nil && r.In == nil:
 		return Outcome{fault: r.left(ctx)}
-	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // earlier steps of the operation used up the time
+	case !r.deadline.IsZero() && !r.Begun.Before(r.deadline): // earlier steps of the operation have used up the time
 		return Outcome{fault: r.Failed(Outcome{Cause: inflight.Timeout})}
 	}
 	if err := r.take(ctx); err != nil {
@@ -69,7 +70,7 @@ func (r *Request) start(ctx context.Context) Outcome {
 	return r.send(ctx)
 }
 
-// conclude informs the server if needed, decodes an answer, and returns the error of the request.
+// conclude notifies the server if necessary, decodes an answer, and returns the error of the request.
 func (r *Request) conclude(ctx context.Context, o Outcome) *Fault {
 	r.inform(ctx, o)
 	if o.Message.Kind != 0 {
@@ -97,28 +98,28 @@ func (r *Request) faultOf(ctx context.Context, o Outcome) *Fault {
 	return r.Failed(o)
 }
 
-// HangUp closes the stream of a request that the server has cancelled, because no answer follows.
+// HangUp closes the stream of a request that the server has cancelled, because no answer follows on it.
 func (r *Request) HangUp(o Outcome) {
 	if o.Cause != 0 && r.Session.OverHTTP && cancelledUpstream(o) {
 		r.core.CloseStream(r.Session, r.ID)
 	}
 }
 
-// Post makes the request without waiting for its answer. When Post returns, the transport has accepted the request or
+// Post sends the request without waiting for its answer. When Post returns, the transport has accepted the request or
 // the request has ended.
 func (r *Request) Post(ctx context.Context) {
 	r.settlePutOff()
 	r.Start(ctx, unheard{})
 }
 
-// unheard is the completion of a request that no code waits for.
+// unheard is the completion of a request whose outcome no code needs.
 type unheard struct{}
 
 func (unheard) Completed(*Fault) {}
 
-// OpenIn makes a request that opens a subscription in session s, and waits at most patience for the acknowledgement.
-// The operation ends with the acknowledgement, so that no span lasts as long as a stream. Without an error the request
-// stays in flight, and its outcome ends the subscription.
+// OpenIn sends a request that opens a subscription in session s, and waits at most patience for the acknowledgement.
+// The operation ends with the acknowledgement, so that no span lasts as long as a stream. If OpenIn returns no error,
+// the request stays in flight, and its outcome is the end of the subscription.
 func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
 	r.In, r.Begun = s, time.Now()
 	ctx := r.begin(s.Ctx, r.Content.About())
@@ -134,7 +135,8 @@ func (r *Request) OpenIn(s *Session, patience time.Duration) *Fault {
 	return err
 }
 
-// toAcknowledgement makes the request of OpenIn and returns its error. The operation has begun and has not ended.
+// toAcknowledgement sends the request of OpenIn, waits for the acknowledgement and returns the error of the request.
+// The operation has begun, and toAcknowledgement does not end it.
 func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration) *Fault {
 	o := r.start(ctx)
 	r.attended()
@@ -151,8 +153,8 @@ func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration)
 			return r.Failed(Outcome{Cause: inflight.Timeout})
 		case o = <-r.Outcome:
 			select {
-			case <-r.Opened: // acknowledged before the outcome
-				r.Outcome <- o // for the owner of the subscription
+			case <-r.Opened: // the acknowledgement came before the outcome
+				r.Outcome <- o // put the outcome back for the owner of the subscription
 				return nil
 			default:
 			}
@@ -164,15 +166,15 @@ func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration)
 	return &Fault{Kind: KindProtocol, Op: r.Method, Cause: errors.New("the subscription ended before it was acknowledged")}
 }
 
-// attended leaves the reading of the answer to the connection's goroutine.
+// attended leaves the reading of the answer to the connection's own goroutine.
 func (r *Request) attended() {
 	if r.Session != nil {
 		r.Session.in.turn.attend()
 	}
 }
 
-// Acknowledged records that the server has acknowledged the subscription of the request with this id and method, before
-// the next message is read. told gets the content of the request.
+// Acknowledged records, before the next message is read, that the server has acknowledged the subscription of the
+// request with this ID and method. It calls told with the content of the request.
 func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,9 +189,10 @@ func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	}
 }
 
-// IsOpen reports whether to handle notifications for the subscription that request id opened: the server has
-// acknowledged the subscription and has not ended it. A subscription that the client has ended counts as long as it has
-// a tombstone, because the server may have sent news of a change before the next subscription was open.
+// IsOpen reports whether the client handles notifications for the subscription that request id opened. It does so after
+// the server has acknowledged the subscription and until the server ends it. If the client has ended the subscription,
+// it handles them as long as the request has a tombstone, because the server may have reported a change before the next
+// subscription was open.
 func (c *Conn) IsOpen(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +208,7 @@ func (c *Conn) IsOpen(id int64) bool {
 	return false
 }
 
-// breakOff ends a request in which user code has failed: a callback, an encoder, a decoder, the transport.
+// breakOff ends a request in which user code has failed: a callback, an encoder, a decoder or the transport.
 func (r *Request) breakOff(ctx context.Context) {
 	defer r.hold(BrokenOff)
 	if r.Session != nil {
@@ -213,7 +216,8 @@ func (r *Request) breakOff(ctx context.Context) {
 	}
 }
 
-// During runs f in a goroutine that must end soon after session s. It reports false, and does not run f, if s is over.
+// During runs f in a goroutine. f must end soon after session s. If s has already ended, During returns false and does
+// not run f.
 func (c *Conn) During(s *Session, f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,8 +237,8 @@ func (r *Request) answered(ctx context.Context, o Outcome) (err *Fault) {
 	return err
 }
 
-// Decode decodes the answer. The decoder validates the part of the frame that nothing has validated before, so invalid
-// JSON fails this request and no other. The decoder works in place, so the type of the result is read before: see
+// Decode decodes the answer. The decoder also validates the rest of the frame, which nothing has validated before, so
+// invalid JSON fails this request and no other. The decoder works in place, so the result type is read first: see
 // [jsonrpc.Message.Consume].
 func (r *Request) Decode(m *jsonrpc.Message) *Fault {
 	if m.Kind == jsonrpc.Error {
@@ -262,7 +266,7 @@ func (r *Request) unusable(m *jsonrpc.Message, err error) *Fault {
 	return &Fault{Kind: KindProtocol, Op: r.Method, Cause: r.core.Refused(m, err)}
 }
 
-// take admits the request. If the caller wants to wait, take waits until the client is ready.
+// take admits the request. If the caller wants to wait, take first waits until the client is ready.
 func (r *Request) take(ctx context.Context) *Fault {
 	by := r.ReadyBy
 	if by.IsZero() {
@@ -283,7 +287,7 @@ func (r *Request) take(ctx context.Context) *Fault {
 	}
 }
 
-// nextID returns the id for a request that is not in the in-flight table.
+// nextID returns the ID for a request that is not in the in-flight table.
 func (c *Conn) nextID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -291,8 +295,8 @@ func (c *Conn) nextID() int64 {
 	return c.lastID
 }
 
-// tryTake admits the request if the machine allows it. The check, the id and the session are atomic under the mutex,
-// and so are a refusal and its reason.
+// tryTake admits the request if the machine allows it. It checks the state and assigns the ID and the session
+// atomically, with the mutex held. The same holds for a refusal and its reason.
 func (r *Request) tryTake() *Fault {
 	c := r.core
 	c.mu.Lock()
@@ -317,14 +321,14 @@ func (r *Request) tryTake() *Fault {
 	return nil
 }
 
-// Admitted returns the present session if the machine admits messages of the user now.
+// Admitted returns the present session. It returns an error if the machine does not admit messages of the user now.
 func (c *Conn) Admitted(op string) (*Session, *Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session, c.admission(op)
 }
 
-// admission returns an error unless the machine admits messages of the user now. mu is held.
+// admission returns an error if the machine does not admit messages of the user now. The caller holds mu.
 func (c *Conn) admission(op string) *Fault {
 	switch effects, _ := c.stepLocked(machine.Input{Event: machine.UserCall}, nil); effects[0] {
 	case machine.Admit:
@@ -334,13 +338,13 @@ func (c *Conn) admission(op string) *Fault {
 	}
 	err := fmt.Errorf("%w: it is still %s; use WaitForReady() to wait", ErrNotReady, doing(c.m.State))
 	if c.lastErr != nil {
-		err = fmt.Errorf("%w: the last attempt to connect failed: %w; the client retries, use WaitForReady() "+
+		err = fmt.Errorf("%w: the last attempt to connect failed: %w; the client will retry; use WaitForReady() "+
 			"to wait", ErrNotReady, c.lastErr)
 	}
 	return &Fault{Kind: KindState, Op: op, Unsent: true, Cause: err}
 }
 
-// AwaitReady waits until the client is ready, for an operation with the deadline by, zero for none.
+// AwaitReady waits until the client is ready. by is the deadline of the operation; zero means none.
 func (c *Conn) AwaitReady(ctx context.Context, op string, by time.Time) *Fault {
 	limited := ctx
 	if !by.IsZero() {
@@ -359,8 +363,8 @@ func (c *Conn) AwaitReady(ctx context.Context, op string, by time.Time) *Fault {
 	return err
 }
 
-// Interrupted returns the fault of an operation that ended between two requests: its caller left, or the client was
-// stopped.
+// Interrupted returns the fault of an operation that ended between two requests, because its caller left or the client
+// was stopped.
 func (c *Conn) Interrupted(ctx context.Context, op string, unsent bool) *Fault {
 	if ctx.Err() != nil {
 		return Outlived(ctx, op, unsent)

@@ -13,35 +13,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// record is an event that is reported outside of the mutex, in order: a transition, the end of a session, or a
-// change in the number of tombstones.
+// record is an event that is reported without the mutex held, in order: a transition, the end of a session, or a change
+// in the number of tombstones.
 type record struct {
 	transition connstate.Transition
-	ref        instrument.Ref // attempt that made the connection
+	ref        instrument.Ref // attempt that opened the connection
 	err        error
-	delay      time.Duration // until the next attempt, for a transition to backoff
+	delay      time.Duration // time until the next attempt, for a transition to backoff
 
 	sessionEnd *Session
 	ended      time.Time
 
-	tombstones int // change in their number
+	tombstones int // change in the number of tombstones
 }
 
-// UntoldRecords bounds the records that wait to be reported, because the user's OnTransition may not return.
+// UntoldRecords is the maximum number of records that wait to be reported. It exists because the user's OnTransition
+// may not return.
 const UntoldRecords = 256
 
-// teller reports records to the telemetry and to the user's OnTransition, in a goroutine that exists only while
-// there are records.
+// teller reports records to the telemetry and to the user's OnTransition. Its goroutine exists only while there are
+// records.
 type teller struct {
 	core    *Conn
 	records []record      // records to report; guarded by core.mu
-	untold  uint32        // number of dropped records not yet reported; guarded by core.mu
+	untold  uint32        // number of dropped records that have not been reported yet; guarded by core.mu
 	running bool          // the goroutine exists; guarded by core.mu
-	done    chan struct{} // closed when there are no more records; nil unless a goroutine waits for it; guarded by core.mu
+	done    chan struct{} // closed when no records are left; nil unless a goroutine waits for that; guarded by core.mu
 }
 
-// note adds a record. core.mu is held. Records wait while OnTransition runs; there are a few for each attempt to
-// connect, and one for all changes of tombstones in between.
+// note adds a record. Records wait while OnTransition runs. There are a few records for each attempt to connect, and
+// one record for all changes of tombstones in between. The caller holds core.mu.
 func (t *teller) note(r record) {
 	if last := len(t.records) - 1; last >= 0 && r.tombstones != 0 && t.records[last].tombstones != 0 {
 		t.records[last].tombstones += r.tombstones
@@ -54,12 +55,12 @@ func (t *teller) note(r record) {
 	if !t.running {
 		t.running = true
 		spawn := t.core.goroutines.Go
-		spawn(func() { usercode.Persist(spawn, t.run) }) // ends when there are no more records
+		spawn(func() { usercode.Persist(spawn, t.run) }) // the goroutine ends when no records are left
 	}
 }
 
-// omit drops the oldest record to make room, except records of tombstones, which are merged instead. core.mu is
-// held.
+// omit drops the oldest record to make room. It does not drop records of tombstones, but merges them. The caller holds
+// core.mu.
 func (t *teller) omit() {
 	i := slices.IndexFunc(t.records, func(r record) bool { return r.tombstones == 0 })
 	if i > 0 && i+1 < len(t.records) && t.records[i+1].tombstones != 0 {
@@ -70,7 +71,7 @@ func (t *teller) omit() {
 	t.untold++
 }
 
-// run reports the records in order. If user code ends the goroutine, another one continues with the next record.
+// run reports the records in order. If user code ends the goroutine, another goroutine continues with the next record.
 func (t *teller) run() {
 	for {
 		r, untold, ok := t.next()
@@ -84,8 +85,8 @@ func (t *teller) run() {
 	}
 }
 
-// next removes the oldest record, and returns how many records were dropped before it. It reports false if there
-// is none.
+// next removes the oldest record, and returns it with the number of records that were dropped before it. It returns
+// false if there is no record.
 func (t *teller) next() (r record, untold uint32, ok bool) {
 	t.core.mu.Lock()
 	defer t.core.mu.Unlock()
@@ -105,7 +106,7 @@ func (t *teller) next() (r record, untold uint32, ok bool) {
 	return r, untold, true
 }
 
-// wait waits until all records were reported.
+// wait waits until all records have been reported.
 func (t *teller) wait() {
 	t.core.mu.Lock()
 	defer t.core.mu.Unlock()
@@ -139,7 +140,8 @@ func (c *Conn) tell(r *record) {
 	}
 }
 
-// errorType returns the error.type of a session that err ended, empty if it ended normally.
+// errorType returns the attribute error.type of a session that ended with err. It is empty if the session ended
+// normally.
 func errorType(err error) string {
 	switch {
 	case err == nil:

@@ -10,21 +10,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// LegacyEra is the era of the revisions up to 2025-11-25: a session begins with initialize.
+// LegacyEra is the era of the revisions up to 2025-11-25, in which a session begins with initialize.
 type LegacyEra struct{}
 
 func (LegacyEra) requestMeta(*Settings, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
 
-// ResultType returns "complete": legacy results have no type, and a member of that name belongs to the server.
+// ResultType returns "complete". Legacy results have no type, and a member of that name is the server's own data.
 func (LegacyEra) ResultType([]byte) (mcp.ResultType, error) { return mcp.ResultComplete, nil }
 
 func (LegacyEra) Serves() bool     { return true }
 func (LegacyEra) Asks() bool       { return false }
 func (LegacyEra) Subscribes() bool { return false }
 
-// initialize performs the handshake of the legacy era and returns the session. If a discover result arrives in the
-// meantime, from a modern server that was slow to start, h.held keeps it.
-// (specification 2025-11-25, basic/lifecycle)
+// initialize performs the handshake of the legacy era and returns the session. A modern server that was slow to start
+// may answer the earlier probe in the meantime; initialize keeps that answer in h.held. (specification 2025-11-25,
+// basic/lifecycle)
 func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
 		ProtocolVersion: version,
@@ -38,15 +38,15 @@ func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Sessi
 }
 
 // initializeAnswer waits for the answer to initialize. The answer to an earlier probe may arrive too, or instead: a
-// modern server that was slow to start answers the probe and then refuses initialize, or ignores it. A session by
-// initialize is preferred, because the server has accepted it.
+// modern server that was slow to start answers the probe, and then refuses or ignores initialize. initializeAnswer
+// prefers a session by initialize, because the server has accepted it.
 func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
-	if h.in.silent { // the server reads neither the probe nor initialize before it has started
+	if h.in.silent { // before it has started, the server reads neither the probe nor initialize
 		h.clock.hold(true)
 		h.in.spoken = func() { h.clock.hold(false) }
 		defer func() { h.in.spoken = nil }()
 	}
-	// The probe has used a quarter; this leaves a quarter for the backoff and another attempt.
+	// The probe has used a quarter of the time. This leaves a quarter for the backoff and another attempt.
 	patience, done := h.clock.within(ctx, h.c.Settings.InitTimeout/2)
 	defer done()
 	var refused error
@@ -77,14 +77,15 @@ func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 	}
 }
 
-// initialized checks the server's answer to initialize and sends notifications/initialized.
+// initialized checks the server's answer to initialize, and sends notifications/initialized.
 func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error) {
 	var r mcp.InitializeResult
 	if err := h.decode(a, &r); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(h.c.Settings.Legacy, r.ProtocolVersion) {
-		return nil, Refuse(fmt.Errorf("%w: the server answered initialize with %q, the client supports %q (Options.Versions)",
+		return nil, Refuse(fmt.Errorf("%w: the server answered initialize with %q, but the client supports only %q "+
+			"(Options.Versions)",
 			ErrNoCommonVersion, Excerpt(string(r.ProtocolVersion), MaxShown), h.c.Settings.Legacy))
 	}
 	s, err := h.c.newSession(Session{
@@ -97,15 +98,15 @@ func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error
 	return s, h.notify(ctx, s, mcp.NotificationInitialized)
 }
 
-// refusing returns the error for a server that refuses a request of the handshake.
+// refusing returns the error for a server that rejects a request of the handshake.
 func refusing(method string, err *mcp.Error) error {
 	return fmt.Errorf("the server rejected %s: %w", method, err)
 }
 
 var ErrNoCommonVersion = errors.New("no protocol version in common")
 
-// alternative returns the legacy version to try after the server refused one with err, from the list of versions
-// in that error; false if the list has no other version of the client.
+// alternative returns the legacy version to try after the server rejected the version tried. It takes the version from
+// the list in err, the server's error. It returns false if the list has no other version that the client supports.
 func (h *Handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool) {
 	serverErr, ok := errors.AsType[*mcp.Error](err)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ModernEra is the era of 2026-07-28 and later: no handshake; every request carries the client's identity and
+// ModernEra is the era of 2026-07-28 and later. It has no handshake: every request carries the client's identity and
 // version.
 type ModernEra struct{}
 
@@ -37,7 +37,7 @@ func (ModernEra) requestMeta(cfg *Settings, v mcp.Version) (*jsonrpc.Constant, e
 	return meta, err
 }
 
-// usualMeta is the latest result of requestMeta, because nearly all clients of a program have the same identity.
+// usualMeta caches the latest result of requestMeta, because nearly all clients of a program have the same identity.
 var usualMeta atomic.Pointer[knownMeta]
 
 type knownMeta struct {
@@ -45,19 +45,19 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// ResultType reads the member resultType. It is cheap if servers write the member first; behind a large content it
-// costs a pass that validates the content. The type must be known before the content is decoded in place.
+// ResultType reads the member resultType. Reading is cheap if the server writes this member first. If a large content
+// comes first, reading takes one pass that validates the content. The type must be known before the content is decoded
+// in place.
 func (ModernEra) ResultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
 func (ModernEra) Serves() bool     { return false }
 func (ModernEra) Asks() bool       { return true }
 func (ModernEra) Subscribes() bool { return true }
 
-// probe asks the server for its versions. It returns the session for a modern version, and errLegacy if the answer
-// indicates, or silence suggests, a legacy server. If a server refuses the version and names other modern ones,
-// probe asks once more.
-// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward
-// Compatibility")
+// probe asks the server for its versions. For a modern version it returns the session. It returns errLegacy if the
+// answer indicates a legacy server, or if silence suggests one. If a server refuses the version and names other modern
+// versions, probe asks once more. (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation";
+// basic/transports/stdio, "Backward Compatibility")
 func (h *Handshake) probe(ctx context.Context) (*Session, error) {
 	version := h.c.Settings.Modern[0]
 	for again := false; ; again = true {
@@ -93,8 +93,9 @@ func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe returns the version for a second probe after err, the answer to the first one, or an error. If a
-// server claims to support the refused version, that version is tried again only if there is no other.
+// refusedProbe returns the version for a second probe, or an error. err is the server's answer to the first probe,
+// which asked for version asked. If the server claims to support that version, refusedProbe returns it again only if
+// there is no other.
 func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:
@@ -110,9 +111,9 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 		}
 		return h.choose(supported)
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
-		return "", refusing(mcp.MethodDiscover, err) // a modern server with a different complaint
+		return "", refusing(mcp.MethodDiscover, err) // a modern server with another complaint
 	case mcp.CodeInternalError:
-		if len(h.c.Settings.Legacy) == 0 { // without a fallback; a proxy answers like this while its server is away
+		if len(h.c.Settings.Legacy) == 0 { // without a fallback; a proxy answers with this error while its server is away
 			return "", refusing(mcp.MethodDiscover, err)
 		}
 	}
@@ -121,8 +122,8 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 	return "", errLegacy
 }
 
-// supportedVersions returns the versions that a server's error lists, nil if it lists none. Legacy servers use another
-// error code with the same data.
+// supportedVersions returns the versions that a server's error lists, or nil. Legacy servers use another error code
+// with the same data.
 func supportedVersions(err *mcp.Error) []mcp.Version {
 	var data mcp.UnsupportedVersionData
 	if json.Unmarshal(err.Data, &data) != nil {
@@ -133,8 +134,8 @@ func supportedVersions(err *mcp.Error) []mcp.Version {
 
 var errLegacy = errors.New("the server does not support 2026-07-28 or later")
 
-// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if
-// they have only legacy versions in common, and a refusal if they have none.
+// choose returns the newest modern version that both sides support. If they have only legacy versions in common, it
+// returns errLegacy. If they have none, it returns a refusal.
 func (h *Handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 	for _, v := range h.c.Settings.Modern {
 		if slices.Contains(supported, v) {
@@ -146,12 +147,13 @@ func (h *Handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 			return "", errLegacy
 		}
 	}
-	return "", Refuse(fmt.Errorf("%w: the server supports %q, the client %q (Options.Versions)", ErrNoCommonVersion,
-		excerpts(supported), slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
+	return "", Refuse(fmt.Errorf("%w: the server supports %q, but the client supports %q (Options.Versions)",
+		ErrNoCommonVersion, excerpts(supported), slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
 }
 
-// discovered makes a session from the answer to the probe. Some legacy servers answer every method with success,
-// or list their versions although they need initialize; their result names no modern version of the client.
+// discovered makes a session from the answer to the probe. It returns errLegacy if the answer names no modern version
+// of the client: some legacy servers answer every method with success, or list their versions although they need
+// initialize.
 func (h *Handshake) discovered(a *answer) (*Session, error) {
 	var r mcp.DiscoverResult
 	if err := h.decode(a, &r); err != nil {
@@ -161,7 +163,7 @@ func (h *Handshake) discovered(a *answer) (*Session, error) {
 		return nil, errLegacy
 	}
 	if len(r.SupportedVersions) == 0 {
-		h.c.note(h.link, errors.New("the answer to server/discover names no supported version"))
+		h.c.note(h.link, errors.New("the server's answer to server/discover lists no supported version"))
 		return nil, errLegacy
 	}
 	v, err := h.choose(r.SupportedVersions)
@@ -174,7 +176,7 @@ func (h *Handshake) discovered(a *answer) (*Session, error) {
 func (h *Handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*Session, error) {
 	var server mcp.Implementation
 	if _, err := r.Meta.Decode(mcp.MetaServerInfo, &server); err != nil {
-		server = mcp.Implementation{} // for display only
+		server = mcp.Implementation{} // only for display
 	}
 	h.c.DropIcons(mcp.MethodDiscover, &server)
 	return h.c.newSession(Session{

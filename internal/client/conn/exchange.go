@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Reasons for giving up a request, for the cancellation notice.
+// Reasons for giving up a request, for the cancellation notice to the server.
 const (
 	ByCaller  = "cancelled by the caller"
 	byTimeout = "timeout"
@@ -41,8 +41,8 @@ func (r *Request) await(ctx context.Context) (o Outcome) {
 	return o
 }
 
-// send passes the request to the transport, and retries if the transport is busy. It returns the outcome if the
-// request ends before the transport accepts it.
+// send passes the request to the transport, and retries while the transport is busy. If the request ends before the
+// transport accepts it, send returns its outcome.
 func (r *Request) send(ctx context.Context) Outcome {
 	s := r.Session
 	o := outgoing{
@@ -64,8 +64,8 @@ func (r *Request) send(ctx context.Context) Outcome {
 	return r.unsent(ctx, err, nil)
 }
 
-// resend sends the request again after the server has refused it for now, as soon as the server may accept it. It
-// returns the outcome if the request ends before.
+// resend sends the request again after the server has refused it for now, as soon as the server may accept it. If the
+// request ends before that, resend returns its outcome.
 func (r *Request) resend(ctx context.Context, why *transport.RequestError) Outcome {
 	r.Accepted = false
 	r.Seen = r.Seen || !why.Unsent
@@ -75,8 +75,8 @@ func (r *Request) resend(ctx context.Context, why *transport.RequestError) Outco
 	return r.send(ctx)
 }
 
-// unsent returns the outcome of a request that is not sent because of err. why is the server's refusal, nil if the
-// server has not seen the request.
+// unsent returns the outcome of a request that cannot be sent because of err. why is the server's refusal, or nil if
+// the server has not seen the request.
 func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestError) Outcome {
 	switch {
 	case err == errDecided:
@@ -90,8 +90,8 @@ func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestE
 }
 
 // later waits until it is time to retry a request that was refused for now: by the transport or, if why is not nil, by
-// the server. The refusal of a server is final unless the request had no effect or is idempotent. The error is
-// [transport.ErrBusy] if there is no retry, otherwise the reason why the wait ended.
+// the server. A refusal by the server is final unless the request had no effect or is idempotent. If there must be no
+// retry, the error is [transport.ErrBusy]; otherwise it is the reason why the wait ended.
 func (r *Request) later(ctx context.Context, why *transport.RequestError) error {
 	delay, again := r.busy()
 	reason := names.RetryBusy
@@ -107,7 +107,8 @@ func (r *Request) later(ctx context.Context, why *transport.RequestError) error 
 	return (&outgoing{request: r}).wait(ctx, r.Session.Link, nil, delay)
 }
 
-// fits reports whether delay ends before the call's deadline, zero for none, and before the deadline of ctx.
+// fits reports whether a wait of delay ends before both deadlines: the call's deadline (zero for none) and the deadline
+// of ctx.
 func fits(ctx context.Context, deadline time.Time, delay time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && (deadline.IsZero() || end.Before(deadline)) {
 		deadline = end
@@ -120,14 +121,13 @@ func (r *Request) busy() (time.Duration, bool) {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	if effects, ok := r.core.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
-		return 0, true // the call has its outcome, and sees it before it sends again
+		return 0, true // the call already has its outcome, and sees it before it sends again
 	}
 	delay, again, ok := r.core.calls.Busy(r.ID, rand.Float64())
 	return delay, again || !ok
 }
 
-// settled removes the call from the calls in flight because of err, unless it has ended already, and returns its
-// outcome.
+// settled ends the call with err, unless the call has already ended, and returns its outcome.
 func (r *Request) settled(err *Fault) Outcome {
 	r.core.mu.Lock()
 	if _, mine := r.core.calls.Settle(r.ID); mine {
@@ -144,8 +144,8 @@ func (c *Conn) anyInFlight() bool {
 	return c.calls.Len() > 0
 }
 
-// abandon removes the call from the calls in flight because its caller no longer waits, and notifies the server.
-// It reports false if the call has its outcome already.
+// abandon gives up the call because its caller no longer waits, and notifies the server. It returns false if the call
+// already has its outcome.
 func (r *Request) abandon(ctx context.Context) bool {
 	c := r.core
 	c.mu.Lock()
@@ -159,7 +159,8 @@ func (r *Request) abandon(ctx context.Context) bool {
 	return mine
 }
 
-// leave gives up the request because its context has ended. An existing outcome takes precedence.
+// leave gives up the request because its context has ended. If the request already has an outcome, that outcome takes
+// precedence.
 func (r *Request) leave() {
 	c := r.core
 	c.mu.Lock()
@@ -171,14 +172,14 @@ func (r *Request) leave() {
 	c.settleUp()
 }
 
-// abandoned calls leave and returns the outcome, for the goroutine that waits for it.
+// abandoned calls leave and returns the outcome. It is for the goroutine that waits for the outcome.
 func (r *Request) abandoned() Outcome {
 	r.leave()
 	return <-r.Outcome
 }
 
-// Leave gives up a request of [Request.OpenIn], and notifies the server. If the request has its outcome already,
-// Leave returns that instead, and over is true.
+// Leave gives up a request of [Request.OpenIn], and notifies the server. If the request already has its outcome, Leave
+// returns that outcome, and over is true.
 func (r *Request) Leave(ctx context.Context) (o Outcome, over bool) {
 	if r.abandon(ctx) {
 		return Outcome{}, false
@@ -186,8 +187,8 @@ func (r *Request) Leave(ctx context.Context) (o Outcome, over bool) {
 	return <-r.Outcome, true
 }
 
-// cancelUpstream notifies the server that the answer to the request is no longer wanted. It does not retry, unless
-// no goroutine waits for the request. A request that the transport has not accepted needs no cancellation.
+// cancelUpstream notifies the server that the client no longer needs the answer to the request. It does not retry,
+// unless no goroutine waits for the request. If the transport has not accepted the request, there is nothing to cancel.
 func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	s := r.Session
 	if !r.Accepted {
@@ -197,7 +198,7 @@ func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	switch {
 	case !tell:
 		return
-	case s.OwnStreams: // the end of the stream is the cancellation
+	case s.OwnStreams: // closing the stream cancels the request
 		r.core.CloseStream(s, r.ID)
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// exchangeError reports that one request of a connection gets no answer, and why.
+// exchangeError reports that one request of a connection gets no answer. err is the reason.
 type exchangeError struct {
 	request int64 // 0 for a message other than a request
 	err     *transport.RequestError
@@ -17,7 +17,7 @@ type exchangeError struct {
 func (e *exchangeError) Error() string { return e.err.Error() }
 func (e *exchangeError) Unwrap() error { return e.err }
 
-// inHandshake returns the failure of the attempt that a failed request of the handshake causes.
+// inHandshake converts the failure of a handshake request to the failure of the attempt to connect.
 func (e *exchangeError) inHandshake() *failure {
 	f := &failure{event: machine.NegotiationFailed, err: e.err}
 	switch e.err.Reason {
@@ -34,8 +34,8 @@ func (e *exchangeError) inHandshake() *failure {
 	return f
 }
 
-// suggestsLegacy reports whether HTTP servers that do not know the probed method fail like this: with a status, a
-// page, or no answer at all.
+// suggestsLegacy reports whether the failure is typical of an HTTP server that does not know the probed method: a
+// status, a page, or no answer at all.
 func (f *failure) suggestsLegacy() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	if !ok {
@@ -48,20 +48,20 @@ func (f *failure) suggestsLegacy() bool {
 	return true
 }
 
-// refused reports whether the server itself has refused the probe. Other failures may be temporary.
+// refused reports whether the server itself refused the probe. Other failures may be temporary.
 func (f *failure) refused() bool {
 	status := HTTPStatus(f.err)
 	return status >= 400 && status < 500
 }
 
-// unreachable reports whether no connection could be made, which reveals nothing about the server.
+// unreachable reports whether the client could not connect, which reveals nothing about the server.
 func (f *failure) unreachable() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	return ok && e.Reason == transport.ReasonUnreachable
 }
 
 // failed handles the failure of one request. The connection stays open, unless the server has forgotten the session. If
-// failed returns an error, the reading ends.
+// failed returns an error, the reader stops.
 func (r *Reader) failed(e *exchangeError) error {
 	switch e.err.Reason {
 	case transport.ReasonBusy:
@@ -72,14 +72,14 @@ func (r *Reader) failed(e *exchangeError) error {
 			r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
 		}
 	}
-	if e.err.Reason == transport.ReasonSessionGone { // when the caller gets the error, the session is over
+	if e.err.Reason == transport.ReasonSessionGone { // the session ends before the caller gets the error
 		return &failure{event: machine.SessionGone, err: e.err, request: e.request, failed: e.err}
 	}
 	return r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
 }
 
-// awaits reports whether the request with this id is in flight. The id 0 is not a request and always counts,
-// because no caller can have given it up.
+// awaits reports whether the request with this ID is in flight. The ID 0 belongs to a message other than a request; it
+// always counts as in flight, because no caller can have given it up.
 func (c *Conn) awaits(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	if cl, ok := c.calls.Find(id); ok {
 		select {
 		case cl.putOff <- e:
-		default: // it was notified before
+		default: // the call has already been notified
 		}
 		if cl.pending != nil {
 			cl.resume()
@@ -102,8 +102,8 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	}
 }
 
-// adopt assigns a response on the stream of one request to that request. Servers that cannot determine the request
-// of an error send the id null.
+// adopt assigns a response on the stream of one request to that request. A server that cannot determine the request of
+// an error sends the ID null.
 func adopt(m *jsonrpc.Message, v *jsonrpc.Violation, request int64) *jsonrpc.Violation {
 	own := jsonrpc.IntID(request)
 	switch {

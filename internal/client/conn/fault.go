@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Fault is an error of the core. Package mcpclient converts it to an Error for its users.
+// Fault is an error of the core. Package mcpclient converts it to an Error for users.
 type Fault struct {
 	Kind   FaultKind
 	Op     string // method, or name of the operation
@@ -20,7 +20,8 @@ type Fault struct {
 	Cause  error
 }
 
-// FaultKind classifies a fault, as the published schema does. Kind of package mcpclient describes the kinds.
+// FaultKind classifies a fault, with the values of the published telemetry schema. ErrorKind of package mcpclient
+// describes the kinds.
 type FaultKind string
 
 const (
@@ -34,7 +35,7 @@ const (
 	KindInvalid   FaultKind = "invalid"
 )
 
-// Conditions in the chain of a fault.
+// Conditions that a fault may wrap.
 var (
 	ErrNotReady       = errors.New("client is not ready")
 	ErrConnectionLost = errors.New("connection lost")
@@ -42,19 +43,19 @@ var (
 	ErrTimeout        = timeoutError{}
 	ErrShutdown       = errors.New("client is shut down")
 	ErrUnauthorized   = errors.New("not authorized")
-	errDraining       = fmt.Errorf("%w: Shutdown was called, so new operations are refused", ErrShutdown)
+	errDraining       = fmt.Errorf("%w: the client refuses new operations, because Shutdown was called", ErrShutdown)
 )
 
-// Refusal is the cause of a fault of [KindState] if a feature of the client has refused to send a request.
+// Refusal is the cause of a fault of [KindState] if a feature of the client refused to send a request.
 type Refusal struct {
-	Word string // value of error.type in the telemetry
+	Word string // value of the attribute error.type
 	Err  error
 }
 
 func (r *Refusal) Error() string { return r.Err.Error() }
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// timeoutError makes a timeout recognizable for packages net and context.
+// timeoutError is a timeout for the packages net and context.
 type timeoutError struct{}
 
 func (timeoutError) Error() string        { return "no answer in time" }
@@ -83,8 +84,8 @@ func (f *Fault) Unwrap() error {
 	return f.Cause
 }
 
-// ErrorType returns the attribute error.type: the server's error code, the HTTP status if there was no JSON-RPC
-// answer, or a word of a small closed set.
+// ErrorType returns the attribute error.type: the server's error code, the HTTP status if there was no JSON-RPC answer,
+// or a word from a small closed set.
 func (f *Fault) ErrorType() string {
 	if f.Server != nil {
 		return strconv.FormatInt(f.Server.Code, 10)
@@ -112,7 +113,7 @@ func (f *Fault) ErrorType() string {
 	return "_OTHER"
 }
 
-// HTTPStatus returns the status of the response that ended an operation, 0 if there was none.
+// HTTPStatus returns the status of the HTTP response that ended an operation, or 0 if there was none.
 func HTTPStatus(err error) int {
 	if e, ok := errors.AsType[*transport.RequestError](err); ok {
 		return e.Status
@@ -120,7 +121,7 @@ func HTTPStatus(err error) int {
 	return 0
 }
 
-// Result describes the end of an operation to the telemetry; f is nil for a success.
+// Result describes the end of an operation for the telemetry. A nil f means success.
 func (f *Fault) Result() instrument.Result {
 	if f == nil {
 		return instrument.Result{}

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// tide is a feature that another package could add: a method, a notification, a capability and a layer. The core does
-// not know it.
+// tide is a feature that another package could add: a method, a notification, a capability and a layer. The core has no
+// knowledge of it.
 type tide struct {
 	core  conn.Conn
 	known map[string]string // the layer: the server's answers, until it reports a change
@@ -74,7 +74,7 @@ func (f *tide) at(ctx context.Context, place string) (string, *conn.Fault) {
 	return q.said, nil
 }
 
-// tideRequest is one tide/at, and its content.
+// tideRequest is one tide/at request and its content.
 type tideRequest struct {
 	conn.Request
 	place, said string
@@ -111,7 +111,7 @@ func (q *tideRequest) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Er
 }
 func (q *tideRequest) Late() conn.LateAnswer { return nil }
 
-// harbor is a server that answers alternately high and low, and reports a change on request.
+// harbor is a server that alternately answers high and low, and reports a change on request.
 func harbor(t *testing.T) transport.Transport {
 	asked := 0
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -151,13 +151,13 @@ func harbor(t *testing.T) transport.Transport {
 	})
 }
 
-func TestFeatureWorksWithUnchangedCore(t *testing.T) {
+func TestFeatureCanBeAddedOutsideCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTide(t, harbor(t))
 		if err := f.core.WaitFor(t.Context(), connstate.Ready); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []string{"high", "high", "low"} { // requested, remembered, and requested again after a change
+		for i, want := range []string{"high", "high", "low"} { // requested, from memory, and requested again after a change
 			if said, err := f.at(t.Context(), "Calais"); err != nil || said != want {
 				t.Errorf("question %d: got %q and %v, want %q", i, said, err, want)
 			}
@@ -169,7 +169,7 @@ func TestFeatureWorksWithUnchangedCore(t *testing.T) {
 			}
 		}
 		if f.hits != 1 {
-			t.Errorf("remembered: got %d times, want once", f.hits)
+			t.Errorf("the layer answered %d times, want once", f.hits)
 		}
 		if _, err := f.at(t.Context(), "nowhere"); err == nil || err.Kind != conn.KindJSONRPC ||
 			err.Server.Message != "no such place" {
@@ -179,7 +179,7 @@ func TestFeatureWorksWithUnchangedCore(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := f.at(t.Context(), "Dover"); err == nil || err.Kind != conn.KindShutdown {
-			t.Errorf("behind Stop: got %v, want a shutdown", err)
+			t.Errorf("after Stop: got %v, want a shutdown", err)
 		}
 	})
 }

@@ -17,22 +17,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Handshake negotiates a version with the server: see [Introduction]. It runs in the goroutine of its connection
-// and reads the connection itself, so no message after the last answer is read before the client is ready for it.
-// Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled, because
-// the specification forbids that for initialize.
+// Handshake negotiates a version with the server: see [Introduction]. It runs in the goroutine of its connection and
+// reads the connection itself. So no message after the last answer is read before the client is ready for it. Its
+// requests are not in the in-flight table: they have no timeout of their own, and the client never cancels them,
+// because the specification forbids that for initialize.
 type Handshake struct {
 	c       *Conn
 	link    *Link
 	in      *Reader
 	clock   *stopwatch
-	waiting []exchange // requests without an answer: the probe, initialize, or both
-	held    *Session   // from a discover result that arrived after initialize was sent
-	guessed bool       // the server only seems to be of the legacy era, so the next attempt probes again
-	// fallsBack means that a failure of server/discover is expected: the client, or the peer in front of it, falls
-	// back to initialize. If that fails too, its span and the attempt's span report the failure.
+	waiting []exchange // requests that wait for an answer: the probe, initialize, or both
+	held    *Session   // made from a discover result that arrived after initialize was sent
+	guessed bool       // the server only seems to belong to the legacy era, so the next attempt probes again
+	// fallsBack means that server/discover may fail without an error in telemetry, because the client, or the peer in
+	// front of it, then falls back to initialize. If initialize fails too, its span and the attempt's span report the
+	// failure.
 	fallsBack bool
-	// early handles messages before the answer, and reports whether it has handled one; nil for none.
+	// early handles messages that arrive before the answer. It reports whether it has handled a message. It may be nil.
 	early func(*jsonrpc.Message) bool
 }
 
@@ -49,10 +50,10 @@ type answer struct {
 	msg    jsonrpc.Message
 	err    *mcp.Error    // the server's error; nil for a result
 	failed *failure      // why there is no answer
-	op     instrument.Op // of the request; has ended unless there is a result
+	op     instrument.Op // operation of the request; it has already ended, except for a result
 }
 
-// probeFor probes within a quarter of InitTimeout, if there is a legacy version to fall back to.
+// probeFor probes. If there is a legacy version to fall back to, it probes for at most a quarter of InitTimeout.
 func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	limited := ctx
 	if len(h.c.Settings.Legacy) > 0 {
@@ -65,35 +66,35 @@ func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	case err == nil || errors.Is(err, errLegacy):
 		return s, err
 	case ctx.Err() == nil && limited.Err() != nil:
-		return nil, errLegacy // no answer yet; if it arrives later, initialize keeps it
+		return nil, errLegacy // no answer yet; initialize keeps an answer that arrives later
 	case h.probeKilled(err):
 		return nil, &failure{event: machine.ProbeLost, err: err}
 	}
 	return s, err
 }
 
-// probeKilled reports whether the server has ended the connection without sending anything. Some servers crash on
-// a request before initialize.
+// probeKilled reports whether the server ended the connection without sending anything. Some servers crash if another
+// request comes before initialize.
 func (h *Handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
 }
 
-// ended reports whether a reachable server has ended the connection. It is false if the client did, for example after a
-// timeout.
+// ended reports whether a reachable server ended the connection. It returns false if the client ended it, for example
+// after a timeout.
 func (h *Handshake) ended(f *failure) bool {
 	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
 }
 
-// send sends a request of the handshake. v is the version for the HTTP header, empty for initialize, which
-// negotiates it.
+// send sends a request of the handshake. v is the version for the HTTP header. It is empty for initialize, which
+// negotiates the version.
 func (h *Handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
 	return h.sendEncoded(ctx, method, v, func(id int64, trace *traceContext) ([]byte, error) {
 		return encodeRequest(id, method, params, trace.meta(meta))
 	})
 }
 
-// sendEncoded is like send, but encode encodes the request.
+// sendEncoded is like send, but calls encode to encode the request.
 func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
 	encode func(id int64, trace *traceContext) ([]byte, error)) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
@@ -127,10 +128,10 @@ func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 	return nil
 }
 
-// Patience is how long to wait for a closed connection to report the reason.
+// Patience is the time for which the client waits for a closed connection to report the reason.
 const Patience = time.Second
 
-// gone returns why the connection ended, which the error of Send does not include.
+// gone returns the reason why the connection ended, because the error of Send does not contain it.
 func (h *Handshake) gone(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -147,7 +148,7 @@ func (h *Handshake) gone(ctx context.Context, err error) error {
 func (h *Handshake) notify(ctx context.Context, s *Session, method string) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(BrokenOff)
-	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // without the reason, which gone reads
+	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // err lacks the reason, which gone reads
 	op.End(err.Result())
 	if err != nil {
 		return h.gone(ctx, err)
@@ -155,7 +156,8 @@ func (h *Handshake) notify(ctx context.Context, s *Session, method string) error
 	return nil
 }
 
-// await returns the next answer to a request of the handshake. Each other message is dropped and counted.
+// await returns the next answer to a request of the handshake. Other answers are noted and counted; other messages are
+// handled as usual.
 func (h *Handshake) await(ctx context.Context) (answer, error) {
 	for {
 		msg, err := h.in.next(ctx)
@@ -179,8 +181,8 @@ func (h *Handshake) await(ctx context.Context) (answer, error) {
 				h.settle(&a)
 				return a, nil
 			}
-			h.c.note(h.link, fmt.Errorf("the server sent an answer with the id %s, which matches no request: "+
-				"an answer must repeat the id of its request, a number", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
+			h.c.note(h.link, fmt.Errorf("the server sent an answer with the ID %s, which matches no request; "+
+				"an answer must repeat the numeric ID of its request", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
 		}
 		if h.early != nil && h.early(&msg) {
 			continue
@@ -191,7 +193,7 @@ func (h *Handshake) await(ctx context.Context) (answer, error) {
 	}
 }
 
-// answerTo removes the waiting request that this id answers.
+// answerTo removes the waiting request with this ID and returns the start of its answer.
 func (h *Handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
 	if i < 0 {
@@ -202,8 +204,8 @@ func (h *Handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 	return answer{method: x.method, op: x.op}, true
 }
 
-// settle decodes an error answer and ends the request's operation. The operation of a result ends when the result
-// is decoded.
+// settle decodes an error answer and ends the request's operation. For a result, the operation ends when the result is
+// decoded.
 func (h *Handshake) settle(a *answer) {
 	a.op.Received(a.msg.Size())
 	if a.msg.Kind != jsonrpc.Error {
@@ -222,10 +224,10 @@ func (h *Handshake) settle(a *answer) {
 	a.op.End(result)
 }
 
-// mayFail reports whether the method is a probe that is expected to fail.
+// mayFail reports whether a failure of this method is expected: a probe with a fallback.
 func (h *Handshake) mayFail(method string) bool { return method == mcp.MethodDiscover && h.fallsBack }
 
-// decode decodes a result.
+// decode decodes the result of a handshake request into to, and ends the operation of the request.
 func (h *Handshake) decode(a *answer, to any) error {
 	err := checkIntroduction(a.msg.Middle())
 	if err == nil {
@@ -242,7 +244,7 @@ func (h *Handshake) decode(a *answer, to any) error {
 	return h.unusable(a, err)
 }
 
-// unusable counts an invalid result and returns the error for the handshake.
+// unusable counts an invalid result as a violation, and returns the error for the handshake.
 func (h *Handshake) unusable(a *answer, err error) error {
 	v := h.c.Refused(&a.msg, err)
 	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
@@ -253,19 +255,20 @@ func (h *Handshake) unusable(a *answer, err error) error {
 	return err
 }
 
-// keepDiscovered keeps a usable answer to the probe in case initialize fails.
+// keepDiscovered keeps a usable answer to the probe, in case initialize fails.
 func (h *Handshake) keepDiscovered(a answer) {
 	if a.err == nil && a.failed == nil && len(h.c.Settings.Modern) > 0 {
 		h.held, _ = h.discovered(&a)
 	}
 }
 
-// abandon ends the operations of requests whose answers are no longer wanted.
+// abandon ends the operations of requests that still wait for an answer at the end of the handshake.
 func (h *Handshake) abandon(err error) {
 	f, _ := errors.AsType[*failure](err)
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost // initialize replaces it
+		// the session, or the next attempt by initialize, replaces the probe
+		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost
 		x.op.End(instrument.Result{
 			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.mayFail(x.method), Told: true,
 		})
@@ -273,8 +276,8 @@ func (h *Handshake) abandon(err error) {
 	h.waiting = nil
 }
 
-// handshakeErrorType returns the error.type of a handshake request without an answer: the connection was lost, another
-// answer came first, or time ran out.
+// handshakeErrorType returns the attribute error.type of a handshake request without an answer: the connection was
+// lost, another answer came first, or the time ran out.
 func handshakeErrorType(err error) string {
 	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
 		return failure.ErrorType()
@@ -285,7 +288,7 @@ func handshakeErrorType(err error) string {
 	return names.ErrorTimeout
 }
 
-// encodeRequest encodes a request whose params are a struct of package mcp.
+// encodeRequest encodes a request. params is a struct of package mcp.
 func encodeRequest(id int64, method string, params any, meta jsonrpc.Meta) ([]byte, error) {
 	raw, err := json.Marshal(params)
 	if err != nil {

@@ -11,22 +11,21 @@ import (
 )
 
 // held is the state of an operation that its caller opens and closes. The operation begins before the caller waits for
-// a connection, lists tools or checks anything, and ends with the error that the caller gets. Each request of the
-// caller has an operation of its own: the first request takes the operation that Open has begun, and Close ends the
-// operation of the last request. A task may take days, so an operation that is answered with a task ends with that
-// answer.
+// a connection, lists tools or checks anything. It ends with the error that the caller gets. Each request of the caller
+// has its own operation: the first request uses the operation that Open has begun, and Close ends the operation of the
+// last request. A task may take days; so if the answer to a request is a task, the operation ends with that answer.
 //
 //	phase      Open      a request begins      it ends      Close
 //	closed     opened    begins one            answered     begins and ends one if there is an error
-//	opened     -         takes it              answered     closed
+//	opened     -         uses it               answered     closed
 //	answered   -         ends it, begins one   -            closed
 type held struct {
 	phase   phase
 	kept    bool              // the caller closes the operation
-	foreign bool              // another request has opened the operation, with another context
-	outer   trace.Span        // the span around the operation, nil before Open
-	ctx     context.Context   // with the span of the operation, nil before Open
-	result  instrument.Result // of the request, once it is answered
+	foreign bool              // another request opened the operation, with another context
+	outer   trace.Span        // the span around the operation; nil before Open
+	ctx     context.Context   // contains the span of the operation; nil before Open
+	result  instrument.Result // result of the request; set in phase answered
 	lent    int32             // atomic: see Lend
 }
 
@@ -34,19 +33,19 @@ type phase uint8
 
 const (
 	closed   phase = iota // no operation is open
-	opened                // one is open, and none of its requests has begun
-	answered              // one is open, and its request has ended with result
+	opened                // an operation is open, and no request uses it yet
+	answered              // an operation is open, and its request has ended with result
 )
 
-// The states of held.lent; see [Request.Lend].
+// Values of held.lent; see [Request.Lend].
 const (
 	atHome int32 = iota
 	lentOut
 	over
 )
 
-// Open begins the operation before there is a request. It returns the context with its span, for the caller's first
-// steps. The caller calls [Request.Close].
+// Open begins the operation before there is a request. It returns the context with the operation's span, for the
+// caller's first steps. The caller must call [Request.Close].
 func (r *Request) Open(ctx context.Context) context.Context {
 	r.held.kept, r.held.outer = true, trace.SpanFromContext(ctx)
 	r.held.ctx = r.begin(ctx, r.Content.About())
@@ -55,10 +54,10 @@ func (r *Request) Open(ctx context.Context) context.Context {
 	return r.held.ctx
 }
 
-// Keep replaces Open for a caller that may not need a request: the operation begins with the first request.
+// Keep replaces Open for a caller that may not need a request: the operation then begins with the first request.
 func (r *Request) Keep() { r.held.kept = true }
 
-// next begins a request's operation. If one was opened and no request has taken it yet, next takes that one.
+// next begins a request's operation. If an operation is open and no request uses it yet, next returns that one.
 func (r *Request) next(ctx context.Context) context.Context {
 	switch {
 	case r.held.phase == opened && !r.held.foreign:
@@ -79,7 +78,7 @@ func (r *Request) next(ctx context.Context) context.Context {
 	return ctx
 }
 
-// hold ends the operation of a request, or keeps it for its caller to close.
+// hold ends the operation of a request, or leaves it to the caller to close.
 func (r *Request) hold(result instrument.Result) {
 	if !r.held.kept || result.ResultType == string(mcp.ResultTask) {
 		r.endOperation(result)
@@ -94,8 +93,9 @@ func (r *Request) endOperation(result instrument.Result) {
 	r.held.phase = closed
 }
 
-// Close ends the operation. failed is the error that the caller gets, nil if the last request ended with that error or
-// there is none. If no operation is open, Close begins one for the error, so that every error has a span.
+// Close ends the operation. failed is the error that the caller gets. It is nil if there is no error, or if the last
+// request ended with this error. If no operation is open, Close begins one for the error, so that every error has a
+// span.
 func (r *Request) Close(ctx context.Context, failed *instrument.Result) {
 	switch {
 	case failed == nil && r.held.phase == closed:
@@ -107,14 +107,14 @@ func (r *Request) Close(ctx context.Context, failed *instrument.Result) {
 	result := *failed
 	if r.held.phase == closed {
 		r.begin(r.Outside(ctx), r.Content.About())
-	} else { // the answer may have asked for input
+	} else { // the answer may have requested input
 		result.ResultType = r.held.result.ResultType
 	}
 	r.endOperation(result)
 }
 
-// Lend lends the operation of r to another request, which calls Return at its end. It reports false if the operation is
-// lent already: a middleware may make two calls at once.
+// Lend lends the operation of r to another request, which calls Return when it ends. It returns false if the operation
+// is already lent: middleware may make two calls at once.
 func (r *Request) Lend(other *Request) bool {
 	if !atomic.CompareAndSwapInt32(&r.held.lent, atHome, lentOut) {
 		return false
@@ -124,7 +124,7 @@ func (r *Request) Lend(other *Request) bool {
 	return true
 }
 
-// Outside returns ctx with the span around the operation as the current one, for code that is not part of the first
+// Outside returns ctx with the span around the operation as its current span, for code that is not part of the first
 // request.
 func (r *Request) Outside(ctx context.Context) context.Context {
 	if r.held.outer == nil {
@@ -133,7 +133,7 @@ func (r *Request) Outside(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, r.held.outer)
 }
 
-// Return gives the operation back to its owner. It reports false if the owner has ended without it.
+// Return gives the operation back to its owner. It returns false if the owner has already ended without it.
 func (r *Request) Return(owner *Request) bool {
 	if atomic.LoadInt32(&owner.held.lent) == over {
 		return false
@@ -142,11 +142,11 @@ func (r *Request) Return(owner *Request) bool {
 	return atomic.CompareAndSwapInt32(&owner.held.lent, lentOut, atHome)
 }
 
-// Recall ends the lending, and reports whether r has its operation back.
+// Recall ends the lending. It reports whether r has its operation back.
 func (r *Request) Recall() bool { return atomic.SwapInt32(&r.held.lent, over) == atHome }
 
 func (r *Request) takeOver(other *Request) {
-	if other.Ref != (instrument.Ref{}) { // which the next request links to
+	if other.Ref != (instrument.Ref{}) { // the next request links to this request
 		r.Ref, r.Corr = other.Ref, other.Corr
 	}
 	r.Op = other.Op

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-// flight is a snapshot of one in-flight call, taken for an inspection. The call itself belongs to another goroutine.
+// flight is a snapshot of one call in flight, for an inspection. The call itself belongs to another goroutine.
 type flight struct {
 	inflight.Flight[*Request]
 	method, target, uri string
@@ -22,7 +22,7 @@ type flight struct {
 	stream              bool
 }
 
-// Inspect returns the state of the core. also adds to it atomically, with the core's mutex held.
+// Inspect returns the state of the core. also adds to it atomically: it is called with the core's mutex held.
 func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	i, s, oldest, last, gaveUp := c.moment(also)
 	network := c.Transport.Network()
@@ -47,9 +47,9 @@ func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	return i
 }
 
-// moment is the part of an inspection under the core's mutex. It also returns the data that take longer to format
-// or that user code formats: the present session, the oldest calls, the error of the last attempt or connection,
-// and the reason why the core gave up.
+// moment is the part of an inspection that needs the core's mutex. It also returns data that takes longer to format, or
+// that user code formats: the present session, the oldest calls, the error of the last attempt or connection, and the
+// reason why the core gave up.
 func (c *Conn) moment(also func(*inspect.Client)) (
 	i inspect.Client, s *Session, oldest []flight, last, gaveUp error) {
 	c.mu.Lock()
@@ -69,7 +69,7 @@ func (c *Conn) moment(also func(*inspect.Client)) (
 	return i, c.session, c.oldest(), c.lastErr, c.refusal
 }
 
-// oldest returns the first calls in flight, in order of their ids. mu is held.
+// oldest returns the oldest calls in flight, in order of their IDs. The caller holds mu.
 func (c *Conn) oldest() []flight {
 	var first []inflight.Flight[*Request]
 	for f := range c.calls.All() {
@@ -83,7 +83,7 @@ func (c *Conn) oldest() []flight {
 	return all
 }
 
-// Among inserts v into the sorted list of at most [inspect.MaxListed] elements, if it is among the first.
+// Among inserts v into first, a sorted list of at most [inspect.MaxListed] elements, if v belongs among them.
 func Among[T any](first []T, v T, compare func(a, b T) int) []T {
 	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
 		return first
@@ -114,7 +114,7 @@ const (
 	MaxErrorText = 512
 )
 
-// Excerpt returns a copy of the beginning of s. A copy, because s may be part of a large frame.
+// Excerpt returns the beginning of s, up to limit bytes. It returns a copy, because s may be part of a large frame.
 func Excerpt(s string, limit int) string {
 	if len(s) > limit {
 		return strings.ToValidUTF8(s[:limit-len("…")], "") + "…"

@@ -13,12 +13,12 @@ import (
 
 // Introduction defines how a client negotiates a session with a server.
 type Introduction interface {
-	// Introduce negotiates a session over a connection. It runs in the goroutine of the connection and reads from the
-	// connection through h. ctx ends with the timeout of the attempt and carries the attempt's span.
+	// Introduce negotiates a session over a connection. It runs in the goroutine of the connection, and reads from the
+	// connection through h. ctx ends with the timeout of the attempt, and carries the attempt's span.
 	Introduce(ctx context.Context, h *Handshake) (*Session, error)
 }
 
-// eras is the client's own introduction: server/discover, initialize, or one after the other.
+// eras is the client's own introduction: server/discover, initialize, or first one and then the other.
 type eras struct{}
 
 func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error) {
@@ -30,7 +30,7 @@ func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error)
 			return s, err
 		}
 		if len(h.c.Settings.Legacy) == 0 {
-			return nil, Refuse(fmt.Errorf("%w: %w, the client supports only %q (Options.Versions)", ErrNoCommonVersion, err,
+			return nil, Refuse(fmt.Errorf("%w: %w, but the client supports only %q (Options.Versions)", ErrNoCommonVersion, err,
 				h.c.Settings.Modern))
 		}
 	}
@@ -49,16 +49,16 @@ func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error)
 // Question is the first request of an [Introduction].
 type Question struct {
 	Method  string
-	Version mcp.Version // revision in an HTTP header; empty for none
+	Version mcp.Version // revision for the HTTP header; empty for none
 	// Encode encodes the frame.
 	Encode func(id jsonrpc.ID, trace *instrument.TraceContext) ([]byte, error)
-	// Early gets each message before the answer, and reports whether it has handled the message. Servers may send pings
-	// and log messages. (specification 2025-11-25, basic/lifecycle, "Initialization")
+	// Early gets each message that arrives before the answer, and reports whether it has handled the message. Servers may
+	// send pings and log messages. (specification 2025-11-25, basic/lifecycle, "Initialization")
 	Early func(r *Reader, m *jsonrpc.Message) bool
 }
 
-// Ask makes a request and returns the answer, which is valid JSON. If the server answers with an error, Ask returns the
-// answer and the error for the attempt. With any other error there is no answer.
+// Ask sends a request and returns the answer, which is valid JSON. If the server answers with an error, Ask returns
+// both the answer and the error for the attempt. With any other error, there is no answer.
 func (h *Handshake) Ask(ctx context.Context, q *Question) (jsonrpc.Message, error) {
 	h.fallsBack = true
 	h.early = func(m *jsonrpc.Message) bool { return q.Early(h.in, m) }
@@ -86,8 +86,8 @@ func (h *Handshake) Ask(ctx context.Context, q *Question) (jsonrpc.Message, erro
 	return a.msg, nil
 }
 
-// Agree completes a session from s, which has its era, its version and the server's data. If held is true, only the
-// client's own requests are admitted to the session before [Session.Open].
+// Agree completes a session from s, which must contain its era, its version and the server's data. If held is true, the
+// session admits only the client's own requests until [Session.Open] is called.
 func (h *Handshake) Agree(s Session, held bool) *Session {
 	s.Link = h.link
 	session := h.c.completed(s)

@@ -7,15 +7,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The data that a client keeps from the handshake last as long as the session, or until the next attempt to
-// connect.
+// The client keeps the data of the handshake until the session ends, or until the next attempt to connect.
 
-// MaxIntroduction bounds the capabilities and identity of a server, in bytes. They are decoded into many small
-// values, which take far more memory than the text. The instructions are a single string, and only bounded by the
-// frame limit.
+// MaxIntroduction is the maximum size of a server's capabilities and identity, in bytes. They are decoded into many
+// small values, which take far more memory than their text. Only the frame limit bounds the instructions, because they
+// are a single string.
 const MaxIntroduction = 64 << 10
 
-// checkIntroduction returns an error if a result of the handshake exceeds MaxIntroduction, before it is decoded.
+// checkIntroduction returns an error if a result of the handshake exceeds MaxIntroduction. It is called before the
+// result is decoded.
 func checkIntroduction(result []byte) error {
 	size := 0
 	o := jsonscan.ObjectAt(result, 0)
@@ -31,21 +31,21 @@ func checkIntroduction(result []byte) error {
 	return nil // the decoder reports invalid JSON
 }
 
-// introductionError is the error for a server whose introduction is too large.
+// introductionError is the error for a server with too large an introduction.
 type introductionError struct{ size int }
 
 func (e *introductionError) Error() string {
-	return fmt.Sprintf("name, version and capabilities of the server have %d bytes, above the limit of %d", e.size,
+	return fmt.Sprintf("the server's name, version and capabilities have %d bytes; the limit is %d bytes", e.size,
 		MaxIntroduction)
 }
 
-// Bounds, in bytes, of a server's error that is kept as the reason for a failed connection.
+// Limits, in bytes, of a server's error that is kept as the reason for a failed connection.
 const (
 	MaxReason     = 1 << 10
 	maxReasonData = 4 << 10
 )
 
-// brief returns e within these bounds.
+// brief returns e, cut to these limits.
 func brief(e *mcp.Error) *mcp.Error {
 	b := &mcp.Error{Code: e.Code, Message: Excerpt(e.Message, MaxReason)}
 	if len(e.Data) <= maxReasonData {
@@ -54,7 +54,7 @@ func brief(e *mcp.Error) *mcp.Error {
 	return b
 }
 
-// excerpts returns the beginnings of the first versions, for the text of an error.
+// excerpts returns the beginnings of the first few versions, for an error text.
 func excerpts(versions []mcp.Version) (some []string) {
 	const few = 16
 	for _, v := range versions[:min(few, len(versions))] {

@@ -7,12 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 )
 
-// errSilent is the reason for closing a connection that does not respond.
+// errSilent is the reason for closing a connection whose server does not respond.
 var errSilent = &failure{event: machine.TransportDown,
 	err: errors.New("the server sends nothing and does not answer a ping")}
 
-// watchOver starts the keep-alive of a session, if the options demand it. A session without a connection needs
-// none, because nothing between two requests can hang.
+// watchOver starts the keep-alive of a session if the options require one. A session over HTTP with one stream for each
+// request needs none, because nothing can hang between two requests.
 func (c *Conn) watchOver(s *Session) *keepalive.Watch {
 	every := c.Settings.KeepAlive
 	if every == 0 || s.OwnStreams {

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// RoomEvery is the interval at which the first message in line tries to send.
+// RoomEvery is the interval at which the first message in the line tries to send.
 const RoomEvery = 10 * time.Millisecond
 
-// line queues the messages of a connection while the transport is busy, first in first out. Only the first message
-// tries to send, even if its frame is the largest, so no other overtakes it. A transport only reports that it is
-// busy, so the first message polls. Each place belongs to a goroutine, which owns the memory of its frame.
+// line queues the messages of a connection while the transport is busy, first in, first out. Only the first message
+// tries to send, even if its frame is the largest, so no other message overtakes it. A transport reports only that it
+// is busy, so the first message polls. Each place belongs to a goroutine, which owns the memory of its frame.
 type line struct {
 	length atomic.Int32 // number of waiting places
 
 	mu      sync.Mutex
-	waiting *list.List // guarded by mu; of *place; nil before the first
+	waiting *list.List // contains *place values; nil before the first; guarded by mu
 }
 
 // place is one message's place in a line.
 type place struct {
 	at    *list.Element // guarded by the line's mu
-	first chan struct{} // closed when the message is the first
+	first chan struct{} // closed when the message becomes the first in the line
 }
 
 // empty reports whether no message waits.
 func (l *line) empty() bool { return l.length.Load() == 0 }
 
-// enter appends a place.
+// enter appends a place to the line.
 func (l *line) enter() *place {
 	p := &place{first: make(chan struct{})}
 	l.mu.Lock()
@@ -45,7 +45,7 @@ func (l *line) enter() *place {
 	return p
 }
 
-// leave removes a place and notifies the next one if it is now the first. p may be nil.
+// leave removes a place. If another place is now the first, leave wakes its message. p may be nil.
 func (l *line) leave(p *place) {
 	if p == nil {
 		return

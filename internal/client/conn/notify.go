@@ -19,7 +19,7 @@ import (
 // Notice is a notification to the server.
 type Notice struct {
 	Method  string
-	Version mcp.Version // revision in an HTTP header; empty for the session's
+	Version mcp.Version // revision for the HTTP header; empty for the session's revision
 	// Encode encodes the frame for a session. A nil frame means that nothing is sent in the session.
 	Encode func(s *Session, trace *instrument.TraceContext) ([]byte, error)
 
@@ -70,8 +70,8 @@ func (c *Conn) admitted(ctx context.Context, n *Notice) (*Session, *Fault) {
 	}
 }
 
-// lost reports to the machine that the connection of s is closed, as err shows, and returns the reason. If the session
-// has ended, the machine is about to get the reason from the reader, and gets the same reason here.
+// lost reports to the machine that the connection of s is closed because of err, and returns the reason. If the session
+// has ended, the reader is about to report the reason to the machine, and lost reports the same reason.
 func (c *Conn) lost(s *Session, err error) error {
 	if over := context.Cause(s.Ctx); over != nil {
 		err = failureOf(over, machine.TransportDown).err
@@ -83,8 +83,8 @@ func (c *Conn) lost(s *Session, err error) error {
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
-// sendNotice sends a notification in session s. why is s, or nil if the caller itself determines why a connection is
-// closed.
+// sendNotice sends a notification in session s. why is s if sendNotice must determine why a connection is closed, and
+// nil if the caller does that itself.
 func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n *Notice, why *Session) *Fault {
 	trace := traceOf(op)
 	frame, err := n.Encode(s, &trace.TraceContext)
@@ -110,7 +110,7 @@ func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n 
 	return c.noticeFault(ctx, s, n.Method, c.send(ctx, s.Link, &o))
 }
 
-// noticeFault returns the fault for a notification that failed with err, nil for nil.
+// noticeFault returns the fault for a notification that failed with err. It returns nil if err is nil.
 func (c *Conn) noticeFault(ctx context.Context, s *Session, method string, err error) *Fault {
 	switch {
 	case err == nil:
@@ -125,7 +125,7 @@ func (c *Conn) noticeFault(ctx context.Context, s *Session, method string, err e
 	return notSent(method, err)
 }
 
-// notSent returns the fault for a message that the transport has not accepted.
+// notSent returns the fault for a message that the transport did not accept.
 func notSent(method string, err error) *Fault {
 	return &Fault{Kind: KindTransport, Op: method, Unsent: true, Cause: err}
 }

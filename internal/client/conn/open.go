@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// awaitSession waits for a session until by, zero for no deadline. For a request that is not the client's own, it
-// also waits until the session is open to all requests.
+// awaitSession waits until there is a session. by is the deadline; zero means none. Unless the request is the client's
+// own, awaitSession also waits until the session is open to all requests.
 func (c *Conn) awaitSession(ctx context.Context, op string, by time.Time, own bool) *Fault {
 	if err := c.AwaitReady(ctx, op, by); err != nil || own {
 		return err
@@ -15,8 +15,8 @@ func (c *Conn) awaitSession(ctx context.Context, op string, by time.Time, own bo
 	return c.awaitOpen(ctx, op, by)
 }
 
-// errRestoring is why a request of the user must wait.
-var errRestoring = fmt.Errorf("%w, it is restoring the state of the lost session", ErrNotReady)
+// errRestoring is the reason why a request of the user must wait.
+var errRestoring = fmt.Errorf("%w: it is still restoring the state of the lost session", ErrNotReady)
 
 // awaitOpen waits until the present session, if there is one, is open to all requests.
 func (c *Conn) awaitOpen(ctx context.Context, op string, by time.Time) *Fault {
@@ -40,7 +40,7 @@ func (c *Conn) awaitOpen(ctx context.Context, op string, by time.Time) *Fault {
 	return nil
 }
 
-// admits reports whether requests other than the client's own may be made in s.
+// admits reports whether requests other than the client's own are allowed in s.
 func (s *Session) admits() bool {
 	if s.held == nil {
 		return true
@@ -53,7 +53,7 @@ func (s *Session) admits() bool {
 	}
 }
 
-// Open opens s to all requests. It is called once.
+// Open opens s to all requests. It must be called only once.
 func (s *Session) Open() {
 	if s.held != nil {
 		close(s.held)

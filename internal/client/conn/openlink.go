@@ -7,34 +7,34 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// openLink is a connection of the present epoch, from dialling on. The epoch changes if the client negotiates again.
+// openLink is a connection of the present epoch, from the start of dialling. Its epoch changes if the client negotiates
+// again.
 type openLink struct {
 	core  *Conn
 	epoch uint64    // only the connection's own goroutine changes it
 	clock stopwatch // bounds the handshake
 
-	// Written by the connection's own goroutine with core.mu held; other goroutines read it with core.mu held.
+	// The connection's own goroutine writes these fields with core.mu held. Other goroutines read them with core.mu held.
 	conn transport.Conn // nil while dialling
-	// of the present attempt or session; ends with it or when the client hangs up; carries no span
+	// context of the present attempt or session; ends with it, or when the client hangs up; carries no span
 	ctx context.Context
-	end context.CancelCauseFunc // ends ctx, with the reason
+	end context.CancelCauseFunc // ends ctx with a reason
 
-	authorizing int32          // guarded by core.mu; messages that wait for an authorization
+	authorizing int32          // number of messages that wait for an authorization; guarded by core.mu
 	hungUp      bool           // the client has hung up; guarded by core.mu
 	closing     bool           // a goroutine closes conn; guarded by core.mu
-	why         error          // why the client has hung up; guarded by core.mu
+	why         error          // reason why the client hung up; guarded by core.mu
 	trouble     error          // error of the first unusable message of the handshake; guarded by core.mu
-	closed      sync.WaitGroup // the goroutine that closes conn, unless it is the connection's own
+	closed      sync.WaitGroup // waits for the goroutine that closes conn, unless that is the connection's own goroutine
 }
 
 func newOpenLink(c *Conn, epoch uint64) *openLink {
 	l := &openLink{core: c, epoch: epoch}
-	l.ctx, l.end = context.WithCancelCause(context.Background()) // the machine hangs up before it ends
+	l.ctx, l.end = context.WithCancelCause(context.Background()) // l hangs up before the machine ends
 	return l
 }
 
-// attach sets the connection of l. If the client has hung up in the meantime, attach starts to close the
-// connection.
+// attach sets the connection of l. If the client has hung up in the meantime, attach starts to close the connection.
 func (l *openLink) attach(conn transport.Conn) {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -43,8 +43,8 @@ func (l *openLink) attach(conn transport.Conn) {
 	}
 }
 
-// renew creates a context for the next attempt or session. A context that many others are derived from keeps a
-// table of them as long as it lives, so it is replaced.
+// renew creates a context for the next attempt or session. It replaces the old context, because a context keeps a table
+// of the contexts that are derived from it.
 func (l *openLink) renew() {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *openLink) renew() {
 	}
 }
 
-// leave hangs up, and the goroutine of the connection ends. mu is held.
+// leave hangs up, which ends the goroutine of the connection. The caller holds mu.
 func (l *openLink) leave(why error) {
 	l.hungUp, l.why = true, why
 	l.end(why)
@@ -65,13 +65,13 @@ func (l *openLink) leave(why error) {
 	}
 }
 
-// beginClose closes the connection in the background. mu is held.
+// beginClose closes the connection in the background. The caller holds mu.
 func (l *openLink) beginClose() {
 	l.closing = true
-	l.closed.Go(l.closeConn) // ends within CloseTimeout; close waits for it
+	l.closed.Go(l.closeConn) // the goroutine ends within CloseTimeout; close waits for it
 }
 
-// close closes the connection, if there is one, and allows the next to be opened.
+// close closes the connection, if there is one, and allows the core to open the next one.
 func (l *openLink) close() {
 	c := l.core
 	if l.conn != nil {
@@ -86,7 +86,7 @@ func (l *openLink) close() {
 	l.end(nil)
 }
 
-// mayClose reports whether the caller must close the connection, because no goroutine is closing it.
+// mayClose reports whether the caller must close the connection, because no other goroutine is closing it.
 func (l *openLink) mayClose() bool {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()

@@ -9,21 +9,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Probe is for tests: it reads figures of a core, and triggers rare events.
+// Probe is for tests: it reads counts of a core, and triggers rare events.
 type Probe struct{ C *Conn }
 
-// Figures are counts in a core.
+// Figures are counts of a core.
 type Figures struct {
-	LastID                        int64 // last request id
+	LastID                        int64 // last request ID
 	InFlight, Tombstones, Waiters int
-	Told                          int // tombstones that were reported to the telemetry
-	Records, Untold               int // records that wait to be reported, and dropped records
+	Told                          int // number of tombstones that telemetry knows of
+	Records, Untold               int // number of records that wait to be reported, and number of dropped records
 	Telling                       bool
-	NextSweep                     time.Time // zero for none
+	NextSweep                     time.Time // zero if no sweep is planned
 
 	Turn       int32  // state of the present session's turn
 	OwnAnswers uint32 // answers that callers have read themselves in the present session
-	InLine     int32  // calls that wait for room
+	InLine     int32  // number of calls that wait for room
 }
 
 func (p Probe) Figures() Figures {
@@ -44,7 +44,7 @@ func (p Probe) Figures() Figures {
 	return f
 }
 
-// Add adds r to the requests in flight n times, under consecutive ids, and returns the first id.
+// Add adds r to the requests in flight n times, under consecutive IDs, and returns the first ID.
 func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first int64) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -55,7 +55,7 @@ func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first 
 	return p.C.lastID - int64(n) + 1
 }
 
-// Settle removes n requests in flight without an outcome.
+// Settle removes n requests in flight, from ID first on, without an outcome.
 func (p Probe) Settle(first int64, n int) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -64,17 +64,17 @@ func (p Probe) Settle(first int64, n int) {
 	}
 }
 
-// Open adds r to the requests in flight as an acknowledged subscription, and returns its id.
+// Open adds r to the requests in flight as an acknowledged subscription, and returns its ID.
 func (p Probe) Open(r *Request) int64 {
 	r.open = true
 	r.ID = p.Add(r, 1, func(int64) time.Time { return time.Time{} })
 	return r.ID
 }
 
-// Busy makes the server refuse a request for now.
+// Busy simulates that the server refuses a request for now.
 func (p Probe) Busy(id int64, why *transport.RequestError) { p.C.putOff(id, why) }
 
-// BusyAndLost calls Busy and loses the connection, atomically.
+// BusyAndLost calls Busy and loses the connection, in one atomic step.
 func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -83,7 +83,7 @@ func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: p.C.m.Epoch}, &fact{err: err})
 }
 
-// OpenAndOver acknowledges and answers a request atomically.
+// OpenAndOver acknowledges and answers a request in one atomic step.
 func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -93,12 +93,12 @@ func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	r.finish(Outcome{Message: jsonrpc.Message{Kind: jsonrpc.Result}})
 }
 
-// End ends the present session as the loss of its connection does, before the machine notices.
+// End ends the present session as the loss of its connection does, but before the machine notices the loss.
 func (p Probe) End(err error) {
 	p.C.Present().end(&failure{event: machine.TransportDown, err: err})
 }
 
-// AwaitLoss waits like a failed send.
+// AwaitLoss waits for the reason of a failed send, as send does.
 func (p Probe) AwaitLoss(ctx context.Context, err error) error {
 	return p.C.whyClosed(ctx, &outgoing{session: p.C.Present()}, err)
 }
@@ -106,8 +106,8 @@ func (p Probe) AwaitLoss(ctx context.Context, err error) error {
 // Lose reports the loss of the present connection to the machine.
 func (p Probe) Lose(err error) { _ = p.C.lost(p.C.Present(), err) }
 
-// Pace configures, before the core starts, when the turn is lent: the tick, the maximum interval between answers,
-// and their number.
+// Pace configures when a session lends its turn: the tick, the maximum interval between answers, and the number of
+// answers. It must be called before the core starts.
 func (p Probe) Pace(tick, soon time.Duration, enough int32) {
 	p.C.pace = &pace{Tick: tick, soon: soon, Enough: enough}
 }

@@ -21,14 +21,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// InvalidStreak is the number of consecutive invalid frames that ends the connection.
+// InvalidStreak is the number of consecutive invalid frames after which the client closes the connection.
 const InvalidStreak = 1000
 
 // OwnStream reports whether the latest message arrived on the stream of a single request.
 func (r *Reader) OwnStream() bool { return r.request != 0 }
 
-// Request returns the content of the request on whose stream the latest message arrived, nil if there is none or
-// it is over.
+// Request returns the content of the request on whose stream the latest message arrived. It returns nil if there is no
+// such request or it has ended.
 func (r *Reader) Request() Content {
 	if r.request == 0 {
 		return nil
@@ -45,16 +45,16 @@ func (r *Reader) Request() Content {
 type failure struct {
 	event machine.Event
 	err   error
-	wait  time.Duration // delay that the server asks for, 0 for none
+	wait  time.Duration // delay that the server requests; 0 for none
 
-	request int64                   // id of the request that failed, 0 for none
-	failed  *transport.RequestError // error for the caller of request; nil if it gets err, like the others
+	request int64                   // ID of the request that failed; 0 for none
+	failed  *transport.RequestError // error for the caller of request; nil if that caller gets err, like all others
 }
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// ErrorType returns the attribute error.type of an attempt that f ended.
+// ErrorType returns the attribute error.type of an attempt that ended with f.
 func (f *failure) ErrorType() string {
 	server, isServer := errors.AsType[*mcp.Error](f.err)
 	typed, isTyped := errors.AsType[interface {
@@ -80,7 +80,7 @@ func (f *failure) ErrorType() string {
 	return "_OTHER"
 }
 
-// failureOf returns the failure in the chain of err, or a failure with the event otherwise.
+// failureOf returns the failure that err wraps. If there is none, it returns a failure with the event otherwise.
 func failureOf(err error, otherwise machine.Event) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -88,27 +88,27 @@ func failureOf(err error, otherwise machine.Event) *failure {
 	return &failure{event: otherwise, err: err}
 }
 
-// Reader parses the frames of one connection into messages: it asks for a frame only after it has handled the
-// previous one, refuses invalid frames, and splits batches. The connection's goroutine owns it, except for direct.
+// Reader parses the frames of one connection into messages. It reads a frame only after it has handled the previous
+// one, refuses invalid frames, and splits batches. The connection's goroutine owns it, except for direct.
 type Reader struct {
 	c       *Conn
 	Link    *Link
 	Session *Session         // nil during the handshake
 	silent  bool             // the server process has sent no output yet
 	heard   bool             // a valid message has arrived
-	invalid atomic.Int32     // consecutive invalid frames, including those of direct
-	spoken  func()           // called when silent ends; nil for none
-	alive   *keepalive.Watch // nil for none, and during the handshake
+	invalid atomic.Int32     // number of consecutive invalid frames; direct resets it too
+	spoken  func()           // called when silent becomes false; nil for none
+	alive   *keepalive.Watch // nil without keep-alive, and during the handshake
 	turn    *turn            // nil if only the connection's goroutine may read
-	request int64            // request on whose stream the latest frame arrived, 0 for a shared stream
+	request int64            // request on whose stream the latest frame arrived; 0 for a shared stream
 }
 
-// next returns the next message of the handshake. An *exchangeError means that one request gets no answer. Any
-// other error, which is a *failure unless ctx ended, means that the connection is over.
+// next returns the next message of the handshake. An *exchangeError means that one request gets no answer. Any other
+// error means that the connection has ended; it is a *failure unless ctx ended.
 func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.Link.Conn.Receive(ctx)
-		if errors.Is(err, seam.ErrInterrupted) { // meant for a caller that read in the previous session
+		if errors.Is(err, seam.ErrInterrupted) { // the interrupt was meant for a caller that read in the previous session
 			continue
 		}
 		if err != nil && ctx.Err() != nil && r.Link.Ctx.Err() == nil {
@@ -127,7 +127,7 @@ func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	}
 }
 
-// looks classifies the content of a frame.
+// looks is the kind of a frame's content.
 type looks uint8
 
 const (
@@ -136,7 +136,7 @@ const (
 	aBatch                // a batch, in a session whose version has batches
 )
 
-// look parses the result of Receive. Its errors are those of next.
+// look parses the result of Receive. It returns the same errors as next.
 func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (looks, error) {
 	switch {
 	case err != nil:
@@ -164,7 +164,7 @@ func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (loo
 	return nothing, r.unanswered(v, &transport.RequestError{Reason: transport.ReasonMalformed, Err: v})
 }
 
-// unanswered returns the error for a request of the handshake whose answer is invalid.
+// unanswered returns the error for a request of the handshake if its answer is invalid, and nil otherwise.
 func (r *Reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) error {
 	if id, ok := v.ID.Int(); ok && v.Response && r.Session == nil {
 		return &exchangeError{id, why}
@@ -172,10 +172,11 @@ func (r *Reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) e
 	return nil
 }
 
-// errHungUp ends a reader whose connection the client has closed.
+// errHungUp ends a reader after the client has closed the connection.
 var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client closed the connection")}
 
-// parse parses one message. On the stream of a request, a response belongs to that request or is a violation.
+// parse parses one message. A response on the stream of a request must belong to that request; otherwise it is a
+// violation.
 func (r *Reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	m, v := r.parseAny(data)
 	if r.request != 0 {
@@ -205,8 +206,8 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 // batches reports whether the session's version has batches. (specification 2025-03-26, basic, "Batching")
 func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version == mcp.Version20250326 }
 
-// run reads and routes messages until the connection is over, and returns the reason. Every idle client has the
-// stack of run and Receive, so the handling of a frame is in other functions.
+// run reads and routes messages until the connection ends, and returns the reason. Every idle client has the stack of
+// run and Receive, so other functions handle the frames.
 func (r *Reader) run() error {
 	answer := Answerer(r.Answer)
 	for {
@@ -225,9 +226,9 @@ func (r *Reader) run() error {
 	}
 }
 
-// runUntilRest is like run, for a connection that knows when there is nothing to read. Then it returns
-// [seam.ErrResting], and the connection calls wake when there is something to read. Another goroutine may own the
-// reader by then.
+// runUntilRest is like run, for a connection that can report that there is nothing to read. Then runUntilRest returns
+// [seam.ErrResting], and the connection calls wake when there is something to read again. By that time, another
+// goroutine may own the reader.
 func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	for {
 		frame, err := conn.ReceiveOrRest(wake)
@@ -240,17 +241,17 @@ func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	}
 }
 
-// messages is a pool of unused messages. No function that a reader calls may keep one.
+// messages is a pool of unused messages. No function that a reader calls may keep a message of the pool.
 var messages = sync.Pool{New: func() any { return new(jsonrpc.Message) }}
 
 func newMessage() *jsonrpc.Message { return messages.Get().(*jsonrpc.Message) }
 
 func freeMessage(m *jsonrpc.Message) {
-	*m = jsonrpc.Message{} // including the frame
+	*m = jsonrpc.Message{} // also drops the reference to the frame
 	messages.Put(m)
 }
 
-// take routes the content of a frame. An error means that the connection is over.
+// take routes the content of a frame. An error means that the connection has ended.
 func (r *Reader) take(frame transport.Frame, err error, answer Answerer) error {
 	if err == nil && (frame.Err == nil || frame.Err.Status != 0) {
 		r.alive.Heard()
@@ -269,7 +270,8 @@ func (r *Reader) take(frame transport.Frame, err error, answer Answerer) error {
 	return nil
 }
 
-// survive fails the affected request, if err is about a single request.
+// survive handles an error of the reader. If err concerns a single request, only that request fails, and the reader
+// continues.
 func (r *Reader) survive(err error) error {
 	if failed, ok := errors.AsType[*exchangeError](err); ok {
 		return r.failed(failed)
@@ -277,17 +279,17 @@ func (r *Reader) survive(err error) error {
 	return err
 }
 
-// direct routes a frame that is the complete, valid answer to a request, in the goroutine that has received it, so
-// that the connection's goroutine need not. It refuses any other frame; next or take handles those.
+// direct routes a frame that is a complete, valid answer to a request. It runs in the goroutine that received the
+// frame, so the connection's goroutine need not handle it. direct returns false for any other frame; next or take
+// handles that.
 func (r *Reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
 
-// own routes the frame if it answers the request with this id, of the caller whose turn it is. take handles other
-// frames.
+// own routes the frame if it answers the request with this ID, whose caller holds the turn. take handles other frames.
 func (r *Reader) own(f transport.Frame, id int64) bool {
 	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id)
 }
 
-// answers routes a frame if it answers the request with this id, and reports whether it does.
+// answers routes a frame if it answers the request with this ID, and reports whether it does.
 func (r *Reader) answers(frame []byte, id int64) bool {
 	m := newMessage()
 	defer freeMessage(m)
@@ -302,13 +304,14 @@ func (r *Reader) answers(frame []byte, id int64) bool {
 	return true
 }
 
-// MaxBatchRequests bounds the requests in a batch, because their answers are kept until the last one is complete.
+// MaxBatchRequests is the maximum number of requests in a batch. It exists because the client keeps their answers until
+// the last one is complete.
 const MaxBatchRequests = 1024
 
 var errBatchRequests = fmt.Errorf("the batch has more than %d requests", MaxBatchRequests)
 
-// runBatch routes the messages of a batch. The answers to its requests are sent together; requests above
-// MaxBatchRequests are refused one by one.
+// runBatch routes the messages of a batch. It sends the answers to the batch's requests together, and refuses each
+// request above MaxBatchRequests.
 func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	elements, err := jsonrpc.Batch(frame)
 	if err != nil {
@@ -318,7 +321,7 @@ func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	defer r.c.InBackground(r.Link, func() { answers.answer(nil, true) }) // sends the answers, unless a handler still runs
 	requests := 0
 	for element := range elements {
-		data := bytes.Clone(element) // a copy, so that a message that is kept does not keep the batch
+		data := bytes.Clone(element) // a copy, so that a stored message does not keep the whole batch
 		m, v := r.parse(data)
 		if v == nil && m.Kind == jsonrpc.Request {
 			if requests++; requests > MaxBatchRequests {
@@ -341,8 +344,8 @@ func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	return nil
 }
 
-// refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant
-// to answer fails, because no other answer will come.
+// refused counts an invalid frame, and returns an error if it ends the connection. If the frame was meant to answer a
+// call, that call fails, because no other answer will come.
 func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	streak := r.invalid.Add(1)
 	r.c.Violation(v, frame, len(frame), 0)
@@ -351,13 +354,13 @@ func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	}
 	r.answerInvalid(v)
 	if streak >= InvalidStreak {
-		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d messages in a row were invalid: only MCP "+
-			"messages belong on standard output, write logs to standard error", v, InvalidStreak)}
+		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d consecutive messages were invalid; write only "+
+			"MCP messages to standard output, and write logs to standard error", v, InvalidStreak)}
 	}
 	return r.proceed(machine.FrameInvalid, &fact{violation: v})
 }
 
-// answerInvalid answers an invalid request of a server that may send requests, if its id is known.
+// answerInvalid answers an invalid request if its ID is known and the server may send requests.
 func (r *Reader) answerInvalid(v *jsonrpc.Violation) {
 	if v.ID.IsZero() || v.Method == "" || v.Response || r.Session == nil || !r.Session.Era.Serves() {
 		return
@@ -365,7 +368,7 @@ func (r *Reader) answerInvalid(v *jsonrpc.Violation) {
 	_ = r.Answer(ErrorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
-// skipped counts a skipped frame above the limit.
+// skipped counts a frame above the limit that the transport skipped.
 func (r *Reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
 	v := jsonrpc.TooLarge(f.Err.Head, f.Err.Tail)
 	v.Cause = f.Err
@@ -376,7 +379,7 @@ func (r *Reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
 	return v, r.proceed(machine.FrameSkipped, &fact{violation: v})
 }
 
-// proceed reports a frame to the machine and returns an error unless the next frame may be read.
+// proceed reports a frame to the machine. It returns an error if the reader must not read the next frame.
 func (r *Reader) proceed(event machine.Event, f *fact) error {
 	effects, _ := r.c.step(machine.Input{Event: event, Epoch: r.Link.Epoch}, f)
 	if !slices.Contains(effects, machine.Pull) {
@@ -385,7 +388,7 @@ func (r *Reader) proceed(event machine.Event, f *fact) error {
 	return nil
 }
 
-// over returns why the connection is over.
+// over returns the reason why the connection has ended.
 func (r *Reader) over(err error) *failure {
 	if r.Link.Ctx.Err() != nil { // the client hung up
 		return &failure{event: machine.TransportDown, err: context.Cause(r.Link.Ctx)}

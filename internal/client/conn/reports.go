@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Bounds of the progress notifications that wait for a caller.
+// Limits of the progress notifications that wait for a caller.
 const (
 	ProgressKept  = 16
-	progressBytes = 1 << 20 // unless the latest alone is larger
+	progressBytes = 1 << 20 // in bytes; the latest notification may be larger
 )
 
-// progressQueue holds the progress notifications that the caller has not received yet, in order; the oldest are
-// dropped. Guarded by the client's mutex.
+// progressQueue holds the progress notifications that the caller has not received yet, in order of arrival. When it is
+// full, it drops the oldest. The core's mutex guards it.
 type progressQueue struct {
 	reports []*mcp.ProgressParams
 	size    int // in bytes
 }
 
-// push adds a notification and returns how many others were dropped for it.
+// push adds a notification. It returns the number of older notifications that were dropped to make room.
 func (q *progressQueue) push(p *mcp.ProgressParams) (lost int) {
 	q.size += progressSize(p)
 	for ; lost < len(q.reports) && (len(q.reports)-lost == ProgressKept || q.size > progressBytes); lost++ {
@@ -34,28 +34,29 @@ func (q *progressQueue) push(p *mcp.ProgressParams) (lost int) {
 	return lost
 }
 
-// progressSize returns the memory of a notification's texts.
+// progressSize returns the memory of a notification's texts, in bytes.
 func progressSize(p *mcp.ProgressParams) int {
 	token, _ := p.ProgressToken.Text()
 	return len(p.Message) + len(p.Meta) + len(token)
 }
 
-// take empties the queue.
+// take returns all notifications and empties the queue.
 func (q *progressQueue) take() []*mcp.ProgressParams {
 	all := q.reports
 	*q = progressQueue{}
 	return all
 }
 
-// longTotal is the default maximum, in timeouts, for a request with [Sending.Resets], and for a list of many pages.
+// longTotal is the default maximum time of a request with [Sending.Resets], and of a list with many pages, as a
+// multiple of the timeout.
 const longTotal = 10
 
-// Longer returns the time for an operation that may take longTotal timeouts, zero or less for no limit.
+// Longer returns the time for an operation that may take longTotal timeouts. A timeout of zero or less means no limit.
 func Longer(timeout time.Duration) time.Duration {
 	return min(timeout, math.MaxInt64/longTotal) * longTotal
 }
 
-// allow starts the timeout of the request; zero or less means no limit.
+// allow starts the timeout of the request. Zero or less means no limit.
 func (r *Request) allow(timeout time.Duration) {
 	now := time.Now()
 	r.Begun = now
@@ -76,7 +77,7 @@ func (r *Request) allow(timeout time.Duration) {
 	}
 }
 
-// sooner returns the earlier of t, zero for none, and the latest possible deadline of r.
+// sooner returns the earlier one of t and r.latest. A zero time means no deadline.
 func (r *Request) sooner(t time.Time) time.Time {
 	if !r.latest.IsZero() && (t.IsZero() || r.latest.Before(t)) {
 		return r.latest
@@ -102,7 +103,7 @@ func (r *Request) deliverProgress(ctx context.Context) {
 	})
 }
 
-// Progress passes a progress notification to the call whose id is its token.
+// Progress passes a progress notification to the call whose ID is the notification's token.
 func (c *Conn) Progress(p *mcp.ProgressParams) {
 	id, ok := p.ProgressToken.Int()
 	if !ok {
@@ -113,7 +114,8 @@ func (c *Conn) Progress(p *mcp.ProgressParams) {
 	}
 }
 
-// progressTo returns how many older notifications were dropped.
+// progressTo queues the notification for the call with this ID. It returns the number of older notifications that were
+// dropped.
 func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +123,7 @@ func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	if !ok || r.Progressed == nil {
 		return 0
 	}
-	if r.patience > 0 { // the timer, if set to the earlier deadline, finds that there is time
+	if r.patience > 0 { // the timer may be set to the earlier deadline; when it fires, it finds that there is time left
 		c.calls.Postpone(id, r.sooner(time.Now().Add(r.patience)))
 	}
 	if r.OnProgress == nil {
@@ -130,7 +132,7 @@ func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	lost = r.progress.push(p)
 	select {
 	case r.Progressed <- struct{}{}:
-	default: // already signalled; the caller takes this one too
+	default: // already signalled; the caller will take this notification too
 	}
 	return lost
 }

@@ -26,7 +26,7 @@ func TestLatestProgressReportsAreKept(t *testing.T) {
 				want, size = append(want, float64(i)), size+bytes
 				for _, old := range want[:lost] {
 					if size <= progressBytes && len(want) <= ProgressKept {
-						t.Fatalf("report %d: report %v was lost, want it kept: there is room", i, old)
+						t.Fatalf("report %d: report %v was lost although there is room", i, old)
 					}
 					size, want = size-sizes[int(old)], want[1:]
 				}

@@ -15,44 +15,46 @@ import (
 )
 
 // Request is one request to the server and its outcome. It belongs to the goroutine that makes the request. While the
-// request is in flight, the core refers to it too. The code that removes the request from flight, under the core's
-// mutex, fills Outcome, once. The [Content] encodes the request and decodes its answer.
+// request is in flight, the core refers to it too. The code that removes the request from the in-flight table fills
+// Outcome, exactly once, with the core's mutex held. The [Content] encodes the request and decodes its answer.
 type Request struct {
 	Sending
 	core    *Conn
 	Content Content
 	ID      int64
 	Method  string
-	Name    string // the target, repeated in an HTTP header; empty for none
-	Version string // the revision in an HTTP header; empty for the session's
+	Name    string // the target, which an HTTP header repeats; empty for none
+	Version string // revision for the HTTP header; empty for the session's revision
 
-	deadline time.Time     // the deadline without progress; zero for none
+	deadline time.Time     // deadline if there is no progress; zero for none
 	Begun    time.Time     // start of the operation
 	Target   string        // tool or prompt, for inspections
 	shownURI string        // URI of the resource, for inspections
 	round    int           // input round of the call, for inspections
-	open     bool          // guarded by the core's mutex; the server has acknowledged a subscription
-	patience time.Duration // the timeout that each progress notification restarts; zero for none
-	latest   time.Time     // bounds the deadline that progress moves; zero for no bound
+	open     bool          // the server has acknowledged a subscription; guarded by the core's mutex
+	patience time.Duration // timeout that each progress notification restarts; zero for none
+	latest   time.Time     // latest deadline that progress may lead to; zero for none
 
 	Op       instrument.Op
-	held     held         // state of an operation that outlasts the request
-	trace    traceContext // the trace context in the frame
-	Frame    []byte       // the encoded request; reused for the next request
-	attempts int          // number of tries to send the request
+	held     held         // state of an operation that may outlast the request
+	trace    traceContext // trace context in the frame
+	Frame    []byte       // encoded request; the memory is reused for the next request
+	attempts int          // number of attempts to send the request
 	Session  *Session     // session of the request; nil before admission
 	Accepted bool         // the transport has accepted the frame
-	Seen     bool         // the server refused an earlier try and may have processed it
+	Seen     bool         // the server refused an earlier attempt and may have processed it
 
-	message jsonrpc.Message // the answer during decoding; a local variable would be allocated for each call
+	// the answer during decoding; a field, because a local variable would be allocated for each call
+	message jsonrpc.Message
 
-	interruptReceive func()   // guarded by the core's mutex; ends the Receive of a caller that reads; nil for none
-	pending          *pending // nil unless the request was made by [Request.Start]
+	interruptReceive func()   // ends the Receive of a caller that reads; nil for none; guarded by the core's mutex
+	pending          *pending // nil unless [Request.Start] made the request
 
-	Outcome    chan Outcome                 // capacity 1
-	Opened     chan struct{}                // capacity 1; the acknowledgement of a subscription; nil for other requests
-	putOff     chan *transport.RequestError // capacity 1; the server refuses the request for now
-	Progressed chan struct{}                // capacity 1; nil if the caller wants no progress
+	Outcome chan Outcome // capacity 1
+	// receives the acknowledgement of a subscription; capacity 1; nil for other requests
+	Opened     chan struct{}
+	putOff     chan *transport.RequestError // receives a refusal by which the server puts the request off; capacity 1
+	Progressed chan struct{}                // signals progress notifications; capacity 1; nil if the caller wants none
 	progress   progressQueue                // guarded by the core's mutex
 }
 
@@ -63,38 +65,39 @@ type Sending struct {
 	Wait        bool                      // wait until the client is ready
 	ReadyBy     time.Time                 // deadline of Wait; zero for the deadline of the request
 	WaitForRoom bool                      // wait in line for room in the transport
-	Own         bool                      // the client itself makes the request at the start of a session
-	In          *Session                  // the only session for the request; nil for the present session
-	GoesOn      bool                      // the operation has begun: a draining core admits the request
+	Own         bool                      // the client itself makes the request, at the start of a session
+	In          *Session                  // the only session in which the request may be sent; nil for the present session
+	GoesOn      bool                      // the operation has already begun, so a draining core admits the request
 	Resets      bool                      // progress restarts the timeout
-	Total       time.Duration             // bounds the time with Resets; see ResetTimeoutOnProgress
+	Total       time.Duration             // maximum time with Resets; see ResetTimeoutOnProgress
 	OnProgress  func(*mcp.ProgressParams) // called for each progress notification; nil for none
-	Header      map[string]string         // arguments repeated in HTTP headers
-	Corr        instrument.Corr           // correlation id of the earlier requests of the call, then of the request
-	Ref         instrument.Ref            // span of the earlier request of the call, then of the request
+	Header      map[string]string         // arguments that HTTP headers repeat
+	Corr        instrument.Corr           // correlation ID of the earlier requests of the call; later of the request
+	Ref         instrument.Ref            // span of the earlier request of the call; later of the request
 }
 
-// Content is the subject of a request. The goroutine that makes the request calls all methods except Late. For a
-// request made by [Request.Start], any goroutine calls the methods after Encode.
+// Content is the subject of a request. The goroutine that makes the request calls all methods except Late. If
+// [Request.Start] made the request, any goroutine may call the methods after Encode.
 type Content interface {
-	// About describes the request to the telemetry.
+	// About describes the request for the telemetry.
 	About() instrument.Request
 	// Started is called when the operation of the request has started.
 	Started()
-	// Encode encodes the frame for a session. The request is in flight.
+	// Encode encodes the frame for a session. At that time, the request is already in flight.
 	Encode(s *Session) *Fault
 	// Receive decodes a result.
 	Receive(s *Session, m *jsonrpc.Message) error
-	// ReceiveError decodes an error of the server, usually by [DecodeError].
+	// ReceiveError decodes an error of the server, usually with [DecodeError].
 	ReceiveError(s *Session, m *jsonrpc.Message) (*mcp.Error, error)
-	// Ended returns the outcome of the operation for the telemetry.
+	// Ended returns the outcome of the operation, for the telemetry.
 	Ended(err *Fault) instrument.Result
 	// Harmless reports whether the request is idempotent.
 	Harmless() bool
-	// GivenUp is called when a sent request is given up for a reason. It returns the reason for the cancellation that the
-	// core sends to the server, and false for no cancellation.
+	// GivenUp is called when the client gives up a request that it has sent. It returns the reason for the cancellation
+	// that the core sends to the server, or false if the core must not send one.
 	GivenUp(s *Session, reason string) (string, bool)
-	// Late returns the function that the core calls for a late answer, nil for none. The core's mutex is held.
+	// Late returns the function that the core calls for a late answer; nil for none. The core holds its mutex during the
+	// call of Late.
 	Late() LateAnswer
 }
 
@@ -102,14 +105,15 @@ func NewRequest(c *Conn) Request {
 	return Request{core: c, Outcome: make(chan Outcome, 1), putOff: make(chan *transport.RequestError, 1)}
 }
 
-// Cleared returns r without its state, with the memory that the next request reuses.
+// Cleared returns a request without the state of r, but with the memory of r for reuse.
 func (r *Request) Cleared() Request {
 	r.settlePutOff()
 	return Request{core: r.core, Content: r.Content, Outcome: r.Outcome, putOff: r.putOff,
 		Frame: r.Frame[:0]}
 }
 
-// Write encodes the frame for session s with appendRequest, from the user's part of _meta and the encoded params.
+// Write encodes the frame for session s with appendRequest. user is the user's part of _meta, and params are the
+// encoded params.
 func (r *Request) Write(
 	appendRequest func([]byte, jsonrpc.ID, string, jsonrpc.Meta, []byte) ([]byte, error),
 	s *Session, user mcp.Meta, params []byte,
@@ -130,7 +134,7 @@ func (r *Request) TraceContext() *instrument.TraceContext {
 	return &r.trace.TraceContext
 }
 
-// headstone is the data of a request that its tombstone keeps for a late answer.
+// headstone is the data of a request that its tombstone stores, for a late answer.
 type headstone struct {
 	method string
 	ref    instrument.Ref
@@ -138,18 +142,19 @@ type headstone struct {
 	late   LateAnswer
 }
 
-// LateAnswer handles the answer to a request that was given up, in the goroutine that reads, and must not wait.
+// LateAnswer handles the answer to a request that was given up. It runs in the goroutine that reads, and must not
+// block.
 type LateAnswer func(r *Reader, m *jsonrpc.Message)
 
 func headstoneOf(r *Request) headstone {
 	return headstone{method: r.Method, ref: r.Ref, open: r.open, late: r.Content.Late()}
 }
 
-// Outcome is how a call ended: with a message, or with a cause.
+// Outcome is the end of a call: a message, a cause, or a fault.
 type Outcome struct {
 	Message jsonrpc.Message
 	Cause   inflight.Cause
-	err     error                   // more about the cause
+	err     error                   // detail of the cause
 	failed  *transport.RequestError // the cause affects only this call
 	fault   *Fault                  // the call was not sent, or is not sent again
 }
@@ -165,21 +170,21 @@ func (r *Request) settlePutOff() {
 	}
 }
 
-// finish sets the outcome of the call. The code that removes the request from the table calls it once, with the
-// core's mutex held. If the outcome is not the answer, finish interrupts a caller that reads.
+// finish sets the outcome of the call. The code that removes the request from the table calls finish exactly once, with
+// the core's mutex held. If the outcome is not an answer, finish interrupts a caller that reads.
 func (r *Request) finish(o Outcome) {
 	end := r.interruptReceive
 	if r.pending != nil {
 		r.decide(o)
-		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // without the frame
+		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // drop the frame
 	}
-	r.Outcome <- o // from now on the call belongs to its caller
+	r.Outcome <- o // from now on, the call belongs to its caller
 	if o.Message.Kind == 0 && end != nil {
 		end()
 	}
 }
 
-// waitsIn records that the caller's goroutine waits in the transport for the answer; end interrupts that.
+// waitsIn records that the caller's goroutine waits in the transport for the answer. end interrupts that wait.
 func (r *Request) waitsIn(end func()) {
 	r.core.mu.Lock()
 	r.interruptReceive = end
@@ -190,17 +195,17 @@ func (r *Request) waitsIn(end func()) {
 	}
 }
 
-// waitsNoMore removes the function of waitsIn.
+// waitsNoMore removes the function that waitsIn set.
 func (r *Request) waitsNoMore() {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	r.interruptReceive = nil
 }
 
-// left returns the error of a call whose context ended.
+// left returns the error of a call whose context has ended.
 func (r *Request) left(ctx context.Context) *Fault { return Outlived(ctx, r.Method, !r.Accepted) }
 
-// Outlived returns the error of an operation whose context ended.
+// Outlived returns the error of an operation whose context has ended.
 func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 	cause := ctx.Err()
 	if why := context.Cause(ctx); why != cause {
@@ -213,8 +218,8 @@ func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 	return &Fault{Kind: KindCancelled, Op: op, Unsent: unsent, Cause: fmt.Errorf("cancelled by the caller: %w", cause)}
 }
 
-// backpressure returns the error of a call for which the transport, or the server, never had room. why is the
-// server's refusal, nil for none.
+// backpressure returns the error of a call that never got room in the transport or at the server. why is the server's
+// refusal; nil for none.
 func (r *Request) backpressure(why *transport.RequestError) *Fault {
 	err := busyAfter(r.attempts)
 	if why != nil {
@@ -223,9 +228,9 @@ func (r *Request) backpressure(why *transport.RequestError) *Fault {
 	return &Fault{Kind: KindTransport, Op: r.Method, Unsent: why == nil || why.Unsent, Cause: err}
 }
 
-// busyAfter returns an [ErrBackpressure] with the number of attempts.
+// busyAfter returns an [ErrBackpressure] that contains the number of attempts.
 func busyAfter(attempts int) error {
-	return tell(ErrBackpressure, "the send queue is full, tried %s; use WaitForRoom() to wait for room",
+	return tell(ErrBackpressure, "the send queue is full (tried %s); use WaitForRoom() to wait for room",
 		times(attempts))
 }
 
@@ -243,8 +248,9 @@ func (r *Request) late() error {
 	case r.patience > 0:
 		return tell(ErrTimeout, "no answer and no progress within %v, or the limit for the whole operation was exceeded; "+
 			"raise the limits with WithTimeout and ResetTimeoutOnProgress", r.patience)
-	case !r.By.IsZero() && r.deadline.Equal(r.By): // the caller does not know the remaining time
-		return tell(ErrTimeout, "no answer within the limit for the whole operation, with its retries; raise the limit "+
+	// state no duration, because the caller does not know the remaining time
+	case !r.By.IsZero() && r.deadline.Equal(r.By):
+		return tell(ErrTimeout, "no answer within the limit for the whole operation, including retries; raise the limit "+
 			"with WithTimeout or Options.RequestTimeout")
 	case allowed > 0:
 		return tell(ErrTimeout, "no answer within %v; raise the limit with WithTimeout or Options.RequestTimeout", allowed)
@@ -277,7 +283,7 @@ func (r *Request) Failed(o Outcome) *Fault {
 	return e
 }
 
-// unanswered returns the error of a call that gets no answer, while the connection stays open.
+// unanswered returns the error of a call that gets no answer although the connection stays open.
 func (r *Request) unanswered(why *transport.RequestError) *Fault {
 	e := &Fault{Kind: KindTransport, Op: r.Method, Unsent: why.Unsent, Cause: why}
 	switch why.Reason {

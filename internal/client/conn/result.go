@@ -12,27 +12,27 @@ import (
 // ResultTypeError is the error for a result whose type was not negotiated.
 type ResultTypeError struct{ Kind mcp.ResultType }
 
-// ErrorType returns the attribute error.type of an operation that ends with e.
+// ErrorType returns the attribute error.type of an operation that ended with e.
 func (e *ResultTypeError) ErrorType() string { return names.ErrorViolation }
 
 func (e *ResultTypeError) Error() string {
-	return fmt.Sprintf("result type %q was not negotiated", string(e.Kind))
+	return fmt.Sprintf("the result type %q was not negotiated", string(e.Kind))
 }
 
-// DecodeResult decodes the result of m, and consumes m. When it returns nil, every byte has been validated.
+// DecodeResult decodes the result of m and consumes m. If it returns nil, it has validated every byte.
 func DecodeResult(m *jsonrpc.Message, result any) error {
 	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
 }
 
-// DropIcons removes from a result the icons that must not be loaded.
-// (specification 2026-07-28, basic/index, "icons"; the same in 2025-11-25)
+// DropIcons removes icons that must not be loaded from a result. (specification 2026-07-28 and 2025-11-25, basic/index,
+// "icons")
 func (c *Conn) DropIcons(method string, result any) {
 	if n, first := given.DropIcons(result); n > 0 {
-		c.Telemetry.IconsRejected(method, fmt.Errorf("%d left out, the first because its %w", n, first))
+		c.Telemetry.IconsRejected(method, fmt.Errorf("rejected icons: %d; the first: %w", n, first))
 	}
 }
 
-// ResultTypeOf returns the type of a decoded result, empty if it has none.
+// ResultTypeOf returns the result type of a decoded result. It is empty if the result has none.
 func ResultTypeOf(result any) string {
 	if base, ok := result.(interface{ Base() *mcp.Result }); ok {
 		return string(base.Base().ResultType)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// route passes one message to its receiver, and reports whether the next message may be read.
+// route passes one message to its receiver. It reports whether the reader may read the next message.
 func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
 	effects, why, answered, ok := c.admit(r, m)
 	if !ok {
@@ -40,8 +40,8 @@ func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
 	return pull
 }
 
-// admit classifies a message and steps the machine, atomically: a response settles its call, or finds its
-// tombstone. answered is the request that the message answers, if no goroutine waits for the answer.
+// admit classifies a message and steps the machine, in one atomic step. A response ends its call or finds the tombstone
+// of its call. If no goroutine waits for the answer, answered is the request that the message answers.
 func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, answered *Request, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,11 +55,11 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 	default:
 		in.Event, d = c.classify(m, f, in.Now)
 	}
-	if f.call != nil && f.call.pending != nil { // before the call belongs to its caller again
+	if f.call != nil && f.call.pending != nil { // read pending before the call belongs to its caller again
 		answered = f.call
 	}
 	effects, ok = c.stepLocked(in, f)
-	if f.call != nil && r.turn != nil && answered == nil { // otherwise no caller reads its answer
+	if f.call != nil && r.turn != nil && answered == nil { // otherwise no caller reads its own answer
 		r.turn.answered(in.Now, c.calls.Len() == 0)
 	}
 	return effects, d, answered, ok
@@ -68,10 +68,10 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 // drop describes a message that no request waits for.
 type drop struct {
 	reason string
-	stone  inflight.Tombstone[headstone] // of the call, if it left one
+	stone  inflight.Tombstone[headstone] // tombstone of the call, if there is one
 }
 
-// classify classifies a response. mu is held.
+// classify classifies a response. The caller holds mu.
 func (c *Conn) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Event, drop) {
 	id, ok := m.ID.Int()
 	if !ok {
@@ -91,7 +91,7 @@ func (c *Conn) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Eve
 	case inflight.Duplicate:
 		return machine.ResponseUnknown, drop{reason: names.DropDuplicate}
 	}
-	if id > 0 && id <= c.lastID { // an id of the handshake
+	if id > 0 && id <= c.lastID { // the ID of a handshake request
 		return machine.ResponseUnknown, drop{reason: names.DropDuplicate}
 	}
 	return machine.ResponseUnknown, drop{reason: names.DropUnknownID}
@@ -107,8 +107,8 @@ func lateReason(cause inflight.Cause) string {
 	return names.DropLateLost
 }
 
-// dropped counts a discarded message: a response without a waiting request, or a message before the end of the
-// handshake that is not part of it.
+// dropped counts a discarded message: a response that no request waits for, or a message during the handshake that is
+// not part of it.
 func (c *Conn) dropped(m *jsonrpc.Message, d drop) {
 	if m.Kind == jsonrpc.Result || m.Kind == jsonrpc.Error {
 		c.Telemetry.Dropped(instrument.Drop{Reason: d.reason, ID: m.ID.String(), Age: d.stone.Age, Ref: d.stone.Note.ref})
@@ -117,8 +117,8 @@ func (c *Conn) dropped(m *jsonrpc.Message, d drop) {
 	c.Telemetry.NotificationDropped(m.Method, names.DropNotReady)
 }
 
-// Refused counts a message whose middle is invalid; err is the reason. If the message was consumed, err has its
-// head.
+// Refused counts a message with invalid content as a violation. err is the reason. If the message was already consumed,
+// err contains the beginning of its frame.
 func (c *Conn) Refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 	v := jsonrpc.ViolationOf(m, err)
 	head := m.Frame
@@ -129,7 +129,7 @@ func (c *Conn) Refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 	return v
 }
 
-// Violation counts a frame that violates the protocol, given the whole frame or its head.
+// Violation counts a frame that violates the protocol. head is the whole frame or its beginning.
 func (c *Conn) Violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	c.Telemetry.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.DirectionReceived, Head: head,

@@ -16,8 +16,8 @@ type outgoing struct {
 	transport.Message
 	op      *instrument.Op // operation of the message; nil if the caller records the operation itself
 	request *Request       // the request that the message carries; nil for any other message
-	cancels int64          // id of the request that the message cancels; 0 for any other message
-	session *Session       // session of the message, which knows why it ended; nil if the caller needs no reason
+	cancels int64          // ID of the request that the message cancels; 0 for any other message
+	session *Session       // session of the message, to find out why it ended; nil if the caller needs no reason
 	room    room           // what send does if the transport has no room
 }
 
@@ -33,27 +33,27 @@ const (
 // errDecided reports that a request got its outcome before the transport accepted it.
 var errDecided = errors.New("the request already has an outcome")
 
-// send gives one message to the transport. Every message of the client passes send: requests, notifications,
+// send passes one message to the transport. Every message of the client passes through send: requests, notifications,
 // cancellations, answers, and the messages of the handshake. The rules:
 //
 //   - Order: while a message waits in the line of the connection, the transport counts as busy for every other message.
 //     So messages that may wait in the line leave in the order of their calls. A cancellation by
 //     [transport.Conn.Cancel] does not wait, because it also frees the resources of its request.
 //   - Busy: o.room decides what send does. An error that wraps [transport.ErrBusy] means that the message was not sent.
-//   - Wait: the end of ctx ends each wait, and send returns its cause. The outcome of a request ends its wait, with
-//     errDecided. The end of the connection ends the wait of any other message.
+//   - Wait: if ctx ends, every wait ends, and send returns the cause of ctx. If a request gets its outcome, its wait
+//     ends with errDecided. If the connection ends, the wait of any other message ends.
 //   - Closed: after [transport.ErrClosed], the goroutine that reads the connection gets a moment to report the reason.
 //     The error then wraps [ErrConnectionLost] and the reason, and the state machine knows that the connection is down.
-//   - Telemetry: op records the first try, the wait of a request, and the size of the accepted message. The transport
-//     reports the length of its queue and the time in it. An answer ends its operation itself, because several answers
-//     may be one message.
-//   - User code: a transport may panic. In a goroutine of the client the connection then fails, see
-//     [Conn.InBackground]; in the caller's goroutine the panic reaches the caller, after [Request.breakOff].
+//   - Telemetry: op records the first attempt, the wait of a request, and the size of the accepted message. The
+//     transport reports the length of its queue and the time that messages spend in it. An answer ends its operation
+//     itself, because several answers may form one message.
+//   - User code: a transport may panic. In a goroutine of the client, the connection then fails, see
+//     [Conn.InBackground]. In the caller's goroutine, the panic reaches the caller, after [Request.breakOff].
 func (c *Conn) send(ctx context.Context, l *Link, o *outgoing) error {
 	var p *place
 	defer func() { l.line.leave(p) }()
 	for {
-		if o.request != nil && len(o.request.Outcome) > 0 { // it failed while it was being encoded
+		if o.request != nil && len(o.request.Outcome) > 0 { // the request failed while it was being encoded
 			return errDecided
 		}
 		err := error(transport.ErrBusy)
@@ -90,7 +90,7 @@ func (c *Conn) send(ctx context.Context, l *Link, o *outgoing) error {
 	}
 }
 
-// sending records an attempt.
+// sending records an attempt to send the message.
 func (o *outgoing) sending() {
 	if o.op != nil {
 		o.op.Sending()
@@ -100,7 +100,8 @@ func (o *outgoing) sending() {
 	}
 }
 
-// hand passes the message to the transport. A request uses the optional interface of the connection, if there is one.
+// hand passes the message to the transport. For a request, it uses the optional interface of the connection, if there
+// is one.
 func (o *outgoing) hand(ctx context.Context, conn transport.Conn) error {
 	switch {
 	case o.cancels != 0:
@@ -112,7 +113,7 @@ func (o *outgoing) hand(ctx context.Context, conn transport.Conn) error {
 	return conn.Send(ctx, o.Message)
 }
 
-// wait waits until first is closed or, if first is nil, for d. An error is the reason for an early end.
+// wait waits until first is closed or, if first is nil, for d. It returns an error if the wait ends early.
 func (o *outgoing) wait(ctx context.Context, l *Link, first <-chan struct{}, d time.Duration) error {
 	var after <-chan time.Time
 	if first == nil {
@@ -139,7 +140,7 @@ func (o *outgoing) wait(ctx context.Context, l *Link, first <-chan struct{}, d t
 	return nil
 }
 
-// whyClosed returns why the connection is closed. The goroutine that reads usually reports the reason soon.
+// whyClosed returns the reason why the connection is closed. The goroutine that reads usually reports the reason soon.
 func (c *Conn) whyClosed(ctx context.Context, o *outgoing, err error) error {
 	if ended := o.wait(ctx, o.session.Link, nil, Patience); ended != nil && o.request != nil {
 		return ended
@@ -147,8 +148,8 @@ func (c *Conn) whyClosed(ctx context.Context, o *outgoing, err error) error {
 	return c.lost(o.session, err)
 }
 
-// CloseStream reports to the connection that the answer to the request is no longer wanted. If the request has a
-// stream of its own, the transport closes it; the server gets no notification.
+// CloseStream informs the connection that the client no longer needs the answer to the request. If the request has its
+// own stream, the transport closes it. The server gets no notification.
 func (c *Conn) CloseStream(s *Session, id int64) {
 	_ = c.send(s.Ctx, s.Link, &outgoing{cancels: id})
 }

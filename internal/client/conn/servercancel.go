@@ -8,8 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// CancelledByServer reports that the server has cancelled a request: one of its own, a subscription of the client,
-// or, in violation of the protocol, another request of the client. Reason is the server's, empty if it gave none.
+// CancelledByServer reports that the server cancelled a request: a request of its own, a subscription of the client,
+// or, in violation of the protocol, another request of the client. Reason is the server's reason; it is empty if the
+// server gave none.
 type CancelledByServer struct{ Reason string }
 
 func (e *CancelledByServer) Error() string {
@@ -19,7 +20,7 @@ func (e *CancelledByServer) Error() string {
 	return "the server cancelled the request: " + e.Reason
 }
 
-// cancelledUpstream reports whether the server's cancellation caused this outcome.
+// cancelledUpstream reports whether a cancellation by the server caused this outcome.
 func cancelledUpstream(o Outcome) bool {
 	why := o.err
 	if o.failed != nil {
@@ -29,10 +30,10 @@ func cancelledUpstream(o Outcome) bool {
 	return cancelled
 }
 
-// Cancelled ends a request of the client that the server has cancelled, because no answer will come. A server may
-// end a subscription, which may be opened again. It must not cancel any other request in any revision, so such a
-// call fails with [KindProtocol]; an answer that arrives anyway is late.
-// (specification 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
+// Cancelled ends a request of the client that the server has cancelled, because no answer will come. A server may end a
+// subscription, and the client may open it again. In no revision may a server cancel any other request, so such a call
+// fails with [KindProtocol]. If its answer arrives anyway, it counts as late. (specification 2026-07-28 and 2025-11-25,
+// basic/patterns/cancellation and basic/utilities/cancellation)
 func (c *Conn) Cancelled(l *Link, request jsonrpc.ID, why *CancelledByServer) {
 	id, _ := request.Int()
 	c.mu.Lock()

@@ -15,28 +15,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Session is the result of a negotiation over one connection. Nearly all of it is immutable once the client is
-// ready. A call keeps the pointer, so it belongs to one session even if the client reconnects in the meantime.
+// Session is the result of a negotiation over one connection. Nearly all of it is immutable once the client is ready. A
+// call keeps a pointer to its session, so it belongs to that session even if the client reconnects in the meantime.
 type Session struct {
 	*Link
 	Era     Era
 	Version mcp.Version
 	*Said
-	meta  *jsonrpc.Constant // in the _meta of every request
+	meta  *jsonrpc.Constant // part of the _meta of every request
 	Peer  *instrument.Peer
 	since time.Time
 
-	// Small fields are adjacent, without padding.
-	First      bool // the first session of the client
-	guessed    bool // the era is a guess: a modern server may have failed temporarily
-	OwnStreams bool // each message has its own stream: modern versions over HTTP
-	OverHTTP   bool // answers have streams that can be closed, except for HTTP+SSE
+	// Small fields are adjacent, to avoid padding.
+	First      bool // this is the first session of the client
+	guessed    bool // the era is a guess, because a modern server may have failed temporarily
+	OwnStreams bool // each message has its own stream, as in modern versions over HTTP
+	OverHTTP   bool // the client can close the streams of answers, except with HTTP+SSE
 
 	held chan struct{} // closed when requests of the user are admitted; nil if they always are
 
 	in     *Reader
-	sender sender                     // the connection, nil if it has only Send
-	direct func(transport.Frame) bool // handles answers in place of the reader; nil if sender is nil
+	sender sender                     // the connection; nil if it has only Send
+	direct func(transport.Frame) bool // handles answers instead of the reader; nil if sender is nil
 }
 
 // Said is a server's description of itself. It is immutable, and many sessions may share it.
@@ -46,8 +46,8 @@ type Said struct {
 	Instructions string
 }
 
-// usuallySaid shares equal values of Said: a program may have a thousand sessions with one server, and the
-// description takes more memory than the rest of a session.
+// usuallySaid shares equal values of Said. A program may have a thousand sessions with one server, and the description
+// takes more memory than the rest of a session.
 var usuallySaid Usual[Said]
 
 // Optional interfaces of a transport.Conn, see package seam.
@@ -56,37 +56,37 @@ type (
 	rester = seam.Rester[transport.Frame]
 )
 
-// Has reports whether the session's version has a method.
+// Has reports whether the session's version defines a method.
 func (s *Session) Has(method string) bool {
 	_, ok := mcp.Lookup(method, s.Version)
 	return ok
 }
 
-// Link is one open connection with its lifetime.
+// Link is one open connection.
 type Link struct {
 	Epoch uint64
 	Conn  transport.Conn
 	Ctx   context.Context         // ends when the client hangs up; carries no span
-	end   context.CancelCauseFunc // ends Ctx, with the reason
+	end   context.CancelCauseFunc // ends Ctx with a reason
 	line  line
 }
 
-// Era defines how the two eras of the protocol differ after the handshake. The handshakes are in era_modern.go and
-// era_legacy.go.
+// Era defines the differences between the two eras of the protocol after the handshake. The handshakes are in
+// era_modern.go and era_legacy.go.
 type Era interface {
-	// requestMeta returns the members of every request's _meta, nil for none.
+	// requestMeta returns the members that the _meta of every request contains; nil for none.
 	requestMeta(*Settings, mcp.Version) (*jsonrpc.Constant, error)
 	// ResultType returns the type of a result that has not been decoded yet.
 	ResultType(result []byte) (mcp.ResultType, error)
 	// Serves reports whether the server may send requests.
 	Serves() bool
-	// Asks reports whether the server may ask for input with a result.
+	// Asks reports whether the server may request input in a result.
 	Asks() bool
-	// Subscribes reports whether the server reports changes only to subscribers.
+	// Subscribes reports whether the server reports changes to subscribers only.
 	Subscribes() bool
 }
 
-// newSession completes s with the values that depend on the negotiated version.
+// newSession adds the values that depend on the negotiated version of s.
 func (c *Conn) newSession(s Session) (*Session, error) {
 	s.Era = LegacyEra{}
 	if s.Version.Era() == mcp.Modern {
@@ -100,14 +100,14 @@ func (c *Conn) newSession(s Session) (*Session, error) {
 	return c.completed(s), nil
 }
 
-// peerAt returns the telemetry description of the server at the other end of the link, for version v.
+// peerAt returns the description of the server at the other end of the link, with version v, for the telemetry.
 func (c *Conn) peerAt(l *Link, v mcp.Version) *instrument.Peer {
 	network, info := instrument.Network(c.Transport.Network()), l.Conn.Info()
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	return c.Telemetry.Peer(instrument.Facts{Network: network, MCPVersion: string(v)}, info.SessionID)
 }
 
-// completed completes s with the values that depend on its version and its connection.
+// completed adds the values that depend on the version and the connection of s.
 func (c *Conn) completed(s Session) *Session {
 	s.OverHTTP = c.Transport.Network().Protocol == "http"
 	s.OwnStreams = s.OverHTTP && s.Era.Subscribes()
@@ -117,7 +117,7 @@ func (c *Conn) completed(s Session) *Session {
 	return &s
 }
 
-// noticeMeta returns the members of every notification's _meta. A notification with a stream of its own must
+// noticeMeta returns the members that the _meta of every notification contains. A notification with its own stream must
 // identify its sender.
 func (s *Session) noticeMeta() *jsonrpc.Constant {
 	if s.OwnStreams {
@@ -139,7 +139,7 @@ func (s *Session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) tran
 	}
 }
 
-// Over returns the fault of an operation that waited for something in the session when the session ended.
+// Over returns the fault of an operation that waited for an event in the session until the session ended.
 func (s *Session) Over(op string) *Fault {
 	o := Outcome{Cause: inflight.Lost, err: context.Cause(s.Ctx)}
 	if errors.Is(o.err, ErrShutdown) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Settings are the options of the core, with all defaults filled in. The options of package mcpclient describe
-// them. A core does not modify them, so cores may share them.
+// Settings are the options of the core, with all defaults filled in. The options of package mcpclient describe them. A
+// core does not modify its Settings, so several cores may share them.
 type Settings struct {
 	Modern, Legacy []mcp.Version // newest first
 	ClientInfo     mcp.Implementation
@@ -20,18 +20,18 @@ type Settings struct {
 	RequestTimeout, InitTimeout, StartTimeout, AuthTimeout, CloseTimeout, BackoffMin, BackoffMax, KeepAlive time.Duration
 
 	InitialAttempts       int
-	FrameLimit, SendQueue int // bytes
+	FrameLimit, SendQueue int // in bytes
 	SkipOversize          bool
 	OnTransition          func(connstate.Transition)
 	Introduction          Introduction // nil for the handshakes of the two eras
 
-	Heals       bool // after the first session the client reconnects at once, and no failed attempt ends it
+	Heals       bool // after the first session, the client reconnects without delay, and no failed attempt ends it
 	AnyRequests bool // a server may send requests in any revision
 
 	machine machine.Policy // derived from the other fields; see Complete
 }
 
-// Complete validates the settings and derives further values. The settings must not change afterwards.
+// Complete validates the settings and derives further values. After that, the settings must not change.
 func (s *Settings) Complete() error {
 	if s.Introduction == nil {
 		s.Introduction = eras{}
@@ -57,8 +57,8 @@ func (s *Settings) Declarable() error {
 	return err
 }
 
-// Inflight returns the configuration of the in-flight table. A tombstone outlives every possible delay of an
-// answer: the default timeout of calls, and a reconnection.
+// Inflight returns the configuration of the in-flight table. A tombstone exists longer than any possible delay of an
+// answer: the default timeout of calls plus a reconnection.
 func (s *Settings) Inflight() inflight.Config {
 	const margin = 5 * time.Second
 	t := inflight.Defaults()

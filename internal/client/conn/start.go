@@ -11,37 +11,38 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// Completion gets the end of a request made by [Request.Start].
+// Completion gets the end of a request that [Request.Start] made.
 type Completion interface {
-	// Completed is called once, with the error of the request, or nil after the request's content has received a result.
+	// Completed is called once, with the error of the request. err is nil if the request's content has received a result.
 	// After an answer, the goroutine that read the answer calls Completed, and reads no other message of the server before
 	// Completed returns. For any other end, a goroutine that may wait for the server calls Completed.
 	Completed(err *Fault)
 }
 
 // pending is the state of a request without a waiting goroutine. The operation ends when two conditions hold: no
-// goroutine is sending the request, and the outcome is known. The later of the two ends the operation, because a server
-// may answer before the transport reports that it has accepted the request.
+// goroutine is sending the request, and the outcome is known. The goroutine that fulfils the second of them ends the
+// operation. Either may come first, because a server may answer before the transport reports that it has accepted the
+// request.
 type pending struct {
 	to   Completion
 	ctx  context.Context
-	stop func() bool // stops watching ctx; nil before the watch starts
+	stop func() bool // stops watching ctx; nil before the watching starts
 
-	sending bool // guarded by the core's mutex; a goroutine is sending the request
-	decided bool // guarded by the core's mutex; the outcome is known
+	sending bool // a goroutine is sending the request; guarded by the core's mutex
+	decided bool // the outcome is known; guarded by the core's mutex
 
-	// The goroutine that decides writes these fields before it sets decided.
+	// The goroutine that sets decided writes these fields first.
 
 	outcome Outcome   // without the message, which the content has consumed
-	fault   *Fault    // the error of an answer; nil for a result
-	at      time.Time // arrival of an answer during sending; zero otherwise
-	size    int       // size of an answer in bytes
+	fault   *Fault    // error of an answer; nil for a result
+	at      time.Time // when an answer arrived during sending; zero otherwise
+	size    int       // size of an answer, in bytes
 	content []byte    // captured content of an answer; nil for none
 }
 
-// Start makes the request without a goroutine that waits for the answer, and reports the end of the request to to. It
-// returns when the transport has accepted the request or the request has ended. The end of ctx ends the request, until
-// the answer arrives.
+// Start sends the request without a goroutine that waits for the answer, and reports the end of the request to to.
+// Start returns when the transport has accepted the request or the request has ended. If ctx ends before the answer
+// arrives, the request ends too.
 func (r *Request) Start(ctx context.Context, to Completion) {
 	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
 	ctx = r.begin(ctx, r.Content.About())
@@ -50,7 +51,7 @@ func (r *Request) Start(ctx context.Context, to Completion) {
 	if !o.Decided() {
 		r.pending.stop = context.AfterFunc(ctx, r.leave)
 		if !r.Session.OverHTTP && !r.Content.Harmless() {
-			r.Frame = nil // it is never sent again
+			r.Frame = nil // the request is never sent again
 		}
 	}
 	r.attended()
@@ -61,20 +62,20 @@ func (r *Request) Start(ctx context.Context, to Completion) {
 func (r *Request) attempt(send func() Outcome) (o Outcome) {
 	usercode.Run(func() { o = send() }, func(f *usercode.Failure) {
 		lost := fmt.Errorf("%w: %w", ErrConnectionLost, f)
-		r.Accepted = true // possibly
+		r.Accepted = true // it may be true
 		r.core.transportFailed(r.Session.Epoch, f)
 		o = r.settled(&Fault{Kind: KindTransport, Op: r.Method, Cause: lost})
 	})
 	return o
 }
 
-// sent records that no goroutine is sending the request. If o is decided, it is the outcome. A request that the server
-// refuses for now is first sent again.
+// sent records that no goroutine is sending the request any more. If o is decided, it is the outcome. If the server has
+// refused the request for now, sent first sends it again.
 func (r *Request) sent(o Outcome) {
 	p, c := r.pending, r.core
 	for {
 		c.mu.Lock()
-		if o.fault != nil && !p.decided { // it has not been in flight
+		if o.fault != nil && !p.decided { // the request was never in flight
 			p.outcome, p.decided = o, true
 		}
 		if o.Decided() || p.decided || len(r.Outcome) > 0 || len(r.putOff) == 0 {
@@ -91,37 +92,38 @@ func (r *Request) sent(o Outcome) {
 	}
 }
 
-// sendAgain sends the request again when the server may accept it.
+// sendAgain sends the request again as soon as the server may accept it.
 func (r *Request) sendAgain() Outcome {
 	why := <-r.putOff
-	if r.Frame == nil { // only HTTP refuses requests
+	if r.Frame == nil { // the frame was dropped, because only HTTP servers refuse requests for now
 		return r.settled(r.backpressure(why))
 	}
 	return r.resend(r.pending.ctx, why)
 }
 
-// resume resends, in a goroutine, a request that the server has refused for now, unless another goroutine is already
-// sending it. The core's mutex is held.
+// resume sends a request again, in a new goroutine, after the server has refused it for now. If a goroutine is already
+// sending it, resume does nothing. The caller holds the core's mutex.
 func (r *Request) resume() {
 	if p := r.pending; !p.sending && !p.decided {
 		p.sending = true
-		r.core.goroutines.Go(func() { r.sent(r.attempt(r.sendAgain)) }) // ends when the request is sent or has ended
+		// the goroutine ends when the request was sent or has ended
+		r.core.goroutines.Go(func() { r.sent(r.attempt(r.sendAgain)) })
 	}
 }
 
-// decide records an outcome that is not an answer. The core's mutex is held.
+// decide records an outcome that is not an answer. The caller holds the core's mutex.
 func (r *Request) decide(o Outcome) {
 	p := r.pending
-	if o.Message.Kind != 0 { // the goroutine that read the answer calls receive
+	if o.Message.Kind != 0 { // the goroutine that read the answer calls receive instead
 		return
 	}
 	p.outcome, p.decided = o, true
 	if !p.sending {
-		r.core.goroutines.Go(r.over) // ends when both peers know of the end
+		r.core.goroutines.Go(r.over) // the goroutine ends when server and caller know of the end
 	}
 }
 
-// receive decodes the answer, in the goroutine that read it.
+// receive decodes the answer. It runs in the goroutine that read the answer.
 func (r *Request) receive(m *jsonrpc.Message) {
 	p := r.pending
 	p.size = m.Size()
@@ -149,7 +151,7 @@ func (r *Request) capture(answer []byte) {
 	r.pending.content = bytes.Clone(answer)
 }
 
-// over ends the operation of the request, and completes a request that ended without an answer.
+// over ends the operation of the request. If the request ended without an answer, over also completes it.
 func (r *Request) over() {
 	p := r.pending
 	if p.stop != nil {

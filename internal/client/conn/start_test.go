@@ -40,7 +40,7 @@ type ends chan *conn.Fault
 
 func (e ends) Completed(err *conn.Fault) { e <- err }
 
-// started makes a request of f by Start, in a goroutine that closes sent when Start has returned.
+// started makes a request of f with Start, in a goroutine that closes sent when Start has returned.
 func started(ctx context.Context, f *tide, place string) (q *tideRequest, end ends, sent chan struct{}) {
 	q = &tideRequest{Request: conn.NewRequest(&f.core), place: place}
 	q.Content, q.Method = q, "tide/at"
@@ -60,10 +60,10 @@ func TestStartedRequestEndsOnce(t *testing.T) {
 		kind  conn.FaultKind
 	}{
 		"a result":                            {place: "Calais"},
-		"a result before it is sent":          {place: "Calais", held: true},
+		"a result before Send returns":        {place: "Calais", held: true},
 		"an error":                            {place: "nowhere", kind: conn.KindJSONRPC},
-		"an error before it is sent":          {place: "nowhere", held: true, kind: conn.KindJSONRPC},
-		"the end of ctx behind the answer":    {place: "Calais", leave: true},
+		"an error before Send returns":        {place: "nowhere", held: true, kind: conn.KindJSONRPC},
+		"the end of ctx after the answer":     {place: "Calais", leave: true},
 		"the end of ctx, held, and an answer": {place: "Calais", held: true, leave: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestStartedRequestEndsOnce(t *testing.T) {
 						t.Errorf("got the result %q", q.said)
 					}
 				default:
-					t.Error("its end waits for the transport")
+					t.Error("the completion waits for the transport")
 				}
 				if test.held {
 					close(release)
@@ -103,7 +103,7 @@ func TestStartedRequestEndsOnce(t *testing.T) {
 					t.Error(err)
 				}
 				if len(end) != 0 {
-					t.Errorf("it has ended twice, with %v", <-end)
+					t.Errorf("the request completed twice, with %v", <-end)
 				}
 			})
 		})
@@ -145,11 +145,11 @@ func TestStartedRequestEndsWithContextOrClient(t *testing.T) {
 		}
 		params, _ := mcp.Object(<-cancelled).Lookup("reason")
 		if string(params) != `"`+conn.ByCaller+`"` || q.ID == 0 {
-			t.Errorf("the server is told %s", params)
+			t.Errorf("the server got %s", params)
 		}
 		_, end, sent = started(t.Context(), f, "Calais")
 		<-sent
-		if err := <-end; err.Kind != conn.KindTimeout { // after a second
+		if err := <-end; err.Kind != conn.KindTimeout { // the request times out after a second
 			t.Errorf("got %v, want a timeout", err)
 		}
 		<-cancelled

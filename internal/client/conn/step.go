@@ -17,16 +17,16 @@ import (
 type fact struct {
 	err       error              // why a connection failed
 	session   *Session           // the negotiated session
-	call      *Request           // request that a response answers
+	call      *Request           // request that the response answers
 	message   *jsonrpc.Message   // the response
-	violation *jsonrpc.Violation // violation in a frame
+	violation *jsonrpc.Violation // violation in the frame
 
-	request   int64                   // id of a single request that has failed, because of failed or cancelled
-	failed    *transport.RequestError // why the request failed
-	cancelled *CancelledByServer      // why the request failed
+	request   int64                   // ID of a single request that has failed
+	failed    *transport.RequestError // why request failed, if the transport reported it
+	cancelled *CancelledByServer      // why request failed, if the server cancelled it
 }
 
-// Start takes the machine's first step.
+// Start starts the machine.
 func (c *Conn) Start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,11 +39,10 @@ func (c *Conn) Start() {
 	c.arm()
 }
 
-// step passes an event to the machine, carries out its effects, and reports whether the event has a meaning in the
-// present state. The state changes only here. All effects are carried out under the mutex and none of them waits,
-// so the changes of the state, of the calls in flight and of the waiters are atomic. step does not carry out
-// effects that call user code, telemetry or the connection; it returns the list of effects to its caller, which
-// carries these out.
+// step passes an event to the machine and carries out its effects. It returns false if the event has no meaning in the
+// present state. The state changes only here. The effects are carried out with the mutex held and do not block, so the
+// changes of the state, of the calls in flight and of the waiters are atomic. step does not carry out effects that call
+// user code, telemetry or the connection. It returns the list of effects, and its caller carries these out.
 func (c *Conn) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +73,7 @@ func (c *Conn) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	return effects, true
 }
 
-// apply carries out one effect. The effects of a frame or a call are left to their goroutine.
+// apply carries out one effect. The effects of a frame or a call are left to the goroutine of that frame or call.
 func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 	switch e {
 	case machine.Dial:
@@ -113,7 +112,7 @@ func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 
 	case machine.Negotiate:
 		c.conn.epoch = c.m.Epoch
-	case machine.ReleaseWaiters: // moved has notified them
+	case machine.ReleaseWaiters: // moved has already notified the waiters
 	case machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve, machine.Resubscribe:
 		// carried out by the goroutine of the connection
 	case machine.Admit, machine.RefuseOrWait, machine.RefuseShutdown, machine.RetrySend, machine.Abandon,
@@ -124,14 +123,14 @@ func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 	}
 }
 
-// failAll fails every call in flight. No frame is routed before the last one has failed, because routing takes the
+// failAll fails every call in flight. No frame is routed before the last call has failed, because routing needs the
 // mutex.
 func (c *Conn) failAll(cause inflight.Cause, now time.Time) {
 	err := c.lastErr
 	c.calls.FailAll(now, cause, func(_ int64, r *Request) { r.finish(Outcome{Cause: cause, err: err}) })
 }
 
-// failOwn fails the call whose answer is an unusable frame, or that gets no answer.
+// failOwn fails the call that an unusable frame should have answered, or that gets no answer.
 func (c *Conn) failOwn(f *fact, now time.Time) {
 	o := Outcome{Cause: inflight.Lost, failed: f.failed}
 	id := f.request
@@ -156,8 +155,8 @@ func (c *Conn) dial() {
 	c.goroutines.Go(func() { l.run() })
 }
 
-// hangUp makes the goroutine of the connection close it. If the client is closing, a goroutine waits until no
-// connection is open, and reports that to the machine.
+// hangUp makes the goroutine of the connection close the connection. If the client is closing, hangUp also starts a
+// goroutine that waits until no connection is open and then reports that to the machine.
 func (c *Conn) hangUp(why error) {
 	closing := c.m.State == connstate.Closing
 	if why == nil && closing {
@@ -178,7 +177,7 @@ func (c *Conn) hangUp(why error) {
 	})
 }
 
-// acquire waits until no connection is open, and reports false if giveUp is closed first.
+// acquire waits until no connection is open. It returns false if giveUp is closed first.
 func (c *Conn) acquire(giveUp <-chan struct{}) bool {
 	for {
 		freed, ok := c.tryAcquire(giveUp)
@@ -192,9 +191,9 @@ func (c *Conn) acquire(giveUp <-chan struct{}) bool {
 	}
 }
 
-// tryAcquire acquires if no connection is open and giveUp is not closed. If a connection is open, it returns a
-// channel that is closed when a retry may succeed. hangUp holds the mutex too, so a connection that was given up
-// acquires nothing.
+// tryAcquire acquires the right to open a connection. It fails if giveUp is closed. If a connection is still open, it
+// returns a channel that is closed when a retry may succeed. hangUp holds the mutex too, so a connection that was given
+// up cannot acquire.
 func (c *Conn) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,7 +225,8 @@ func (c *Conn) end() {
 	c.cancel()
 }
 
-// closeTelemetry waits until all records were reported, including those of a connection that is slow to close.
+// closeTelemetry waits until all records have been reported, including the records of a connection that is slow to
+// close. Then it closes the telemetry.
 func (c *Conn) closeTelemetry() {
 	c.acquire(nil)
 	c.release()
@@ -234,7 +234,7 @@ func (c *Conn) closeTelemetry() {
 	c.Telemetry.Close()
 }
 
-// moved records a transition and notifies its waiters.
+// moved records a transition and notifies the callers that wait for its state.
 func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 	if err != nil {
 		c.lastErr = err
@@ -249,8 +249,8 @@ func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool { return w.hear(t.To) })
 }
 
-// learn draws conclusions about the server from a transition: a server that ended during the probe is not probed
-// in the next attempt, and the known era is forgotten when an attempt fails that relied on it.
+// learn draws conclusions about the server from a transition. If the server ended during the probe, the next attempt
+// does not probe. If an attempt failed that relied on the known era, the client forgets that era.
 func (c *Conn) learn(t connstate.Transition) {
 	switch {
 	case t.Reason == connstate.ReasonProbeLost:
@@ -260,7 +260,7 @@ func (c *Conn) learn(t connstate.Transition) {
 	}
 }
 
-// settleUp updates the state that depends on the calls in flight, after they have changed.
+// settleUp updates the state that depends on the calls in flight. It is called after they have changed.
 func (c *Conn) settleUp() {
 	if n := c.calls.Tombstones(); n != c.buried {
 		c.teller.note(record{tombstones: n - c.buried})
@@ -269,9 +269,9 @@ func (c *Conn) settleUp() {
 	c.arm()
 }
 
-// arm sets the timer to the next due time: the machine's deadline, a call's deadline, or the sweep of tombstones.
-// A timer that is set to an earlier time stays: tick then finds nothing to do, and arms it again. So calls that
-// are answered soon set it only once.
+// arm sets the timer to the next due time: the machine's deadline, a call's deadline, or the sweep of tombstones. If
+// the timer is set to an earlier time, it stays: tick then finds nothing to do and calls arm again. So calls that are
+// answered soon set the timer only once.
 func (c *Conn) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {

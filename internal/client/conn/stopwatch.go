@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// stopwatch bounds the parts of a handshake, one after the other. It pauses while the handshake waits for an
-// authorization, and then restarts.
+// stopwatch bounds the parts of a handshake, one after the other. It stops while the handshake waits for an
+// authorization, and then starts the present part again from zero.
 type stopwatch struct {
 	mu    sync.Mutex
 	held  bool          // guarded by mu
@@ -34,7 +34,7 @@ func (s *stopwatch) within(ctx context.Context, limit time.Duration) (_ context.
 	}
 }
 
-// hold pauses the watch, or restarts it.
+// hold stops the watch if on is true, and otherwise starts the present part again from zero.
 func (s *stopwatch) hold(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,11 +2,11 @@ package conn
 
 import "fmt"
 
-// told is a condition, such as [ErrTimeout], with a specific text: callers test for the condition, people read
-// what happened and what to do.
+// told is a condition, such as [ErrTimeout], with a specific text. Callers test for the condition; people read what
+// happened and what to do.
 type told struct{ condition, what error }
 
-// tell returns a condition with a specific text, which is formatted like by fmt.Errorf.
+// tell returns an error that wraps condition and has a specific text, formatted as by fmt.Errorf.
 func tell(condition error, format string, args ...any) error {
 	return &told{condition, fmt.Errorf(format, args...)}
 }

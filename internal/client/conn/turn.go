@@ -11,16 +11,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// turn determines the goroutine that reads a session's frames. It is the connection's goroutine, because no message of
-// the server may be missed. But passing an answer from there to its caller's goroutine costs more than the rest of a
-// small call. So while a user makes one call after the other, the connection's goroutine lends the turn, and the caller
-// reads its own answer. If the caller receives any other frame, or its wait ends, it hands the result and the turn back
-// to the connection's goroutine.
+// turn determines which goroutine reads a session's frames. Normally the connection's goroutine reads, so that the
+// client misses no message of the server. But passing an answer from that goroutine to the caller's goroutine costs
+// more than the rest of a small call. So while a user makes one call after the other, the connection's goroutine lends
+// the turn, and the caller reads its own answer. If the caller receives any other frame, or its wait ends, it returns
+// the result and the turn to the connection's goroutine.
 //
-// Between two such calls no goroutine reads, for at most two ticks of the pace.
+// Between two such calls, no goroutine reads, for at most two ticks of the pace.
 //
-// A caller that has a call in flight and does not read calls attend, which wakes a reader. A goroutine checks for
-// calls in flight after it stops reading. So at least one of the two notices the other.
+// A caller that has a call in flight and does not read calls attend, which wakes a reader. A goroutine that stops
+// reading checks for calls in flight after that. So at least one of the two notices the other.
 //
 // A nil turn always belongs to the connection's goroutine.
 type turn struct {
@@ -28,41 +28,41 @@ type turn struct {
 	interrupt func() // interrupts a waiting Receive
 
 	state  atomic.Int32
-	own    atomic.Uint32 // count of answers that callers have read themselves
-	handed chan received // capacity 1; created before the turn is lent
+	own    atomic.Uint32 // number of answers that callers have read themselves
+	handed chan received // capacity 1; created before the turn is first lent
 
 	mu     sync.Mutex
-	caller context.Context // context of the call whose caller has the turn, nil for none; guarded by mu
+	caller context.Context // context of the call whose caller has the turn; nil for none; guarded by mu
 
-	// Only the goroutine whose turn it is uses the fields below. lonely counts answers in a row, each to the only call in
-	// flight and soon after the previous one; it is negative after useless loans.
+	// Only the goroutine that has the turn uses the fields below. lonely counts consecutive answers that each went to the
+	// only call in flight, soon after the previous answer. It is negative after useless loans.
 	lonely int32
-	wait   int32     // answers until the next loan
+	wait   int32     // number of answers until the next loan
 	latest time.Time // time of the latest answer
 }
 
-// The states of a turn.
+// States of a turn.
 const (
-	TurnAttended int32 = iota // the connection's goroutine has it
-	TurnLent                  // the next caller may take it
-	TurnTaken                 // a caller has it
-	TurnKept                  // a caller has had it for long; the connection's goroutine is next
+	TurnAttended int32 = iota // the connection's goroutine has the turn
+	TurnLent                  // the next caller may take the turn
+	TurnTaken                 // a caller has the turn
+	TurnKept                  // a caller has had the turn for long; the connection's goroutine is next
 )
 
-// pace configures when the turn is lent, and for how long.
+// pace configures when a session lends its turn, and for how long.
 type pace struct {
 	Tick   time.Duration // interval for checks whether the loan is useful
-	few    uint32        // a loan with at most this many answers in a tick is useless
-	soon   time.Duration // maximum time between two answers in a row
-	Enough int32         // number of answers in a row after which the turn is lent
+	few    uint32        // a loan with at most this number of answers in a tick is useless
+	soon   time.Duration // maximum time between two consecutive answers
+	Enough int32         // number of consecutive answers after which the turn is lent
 }
 
 var UsualPace = pace{Tick: time.Millisecond, few: 3, soon: 200 * time.Microsecond, Enough: 8}
 
-// mostWait bounds the wait after useless loans.
+// mostWait is the maximum wait after useless loans, as a number of answers.
 const mostWait = 1024
 
-// received is a result of Receive. The error [seam.ErrInterrupted] means to continue reading.
+// received is a result of Receive. The error [seam.ErrInterrupted] means that the reader continues.
 type received struct {
 	frame transport.Frame
 	err   error
@@ -83,8 +83,8 @@ func (t *turn) answered(now time.Time, alone bool) {
 // due reports whether the connection's goroutine should lend the turn.
 func (t *turn) due() bool { return t != nil && t.lonely >= t.Enough }
 
-// lend lends the turn until a caller hands it back, few callers read, or the session is over. It returns the frame
-// that the caller has handed back. busy reports whether a call is in flight.
+// lend lends the turn until a caller returns it, too few callers read, or the session ends. It returns the frame that
+// the caller returned with the turn. busy reports whether a call is in flight.
 func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	if t.handed == nil {
 		t.handed = make(chan received, 1)
@@ -98,7 +98,7 @@ func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	return r
 }
 
-// watch waits until the turn is back, and takes it back if the loan is useless.
+// watch waits until a caller returns the turn. If the loan is useless, watch takes the turn back.
 func (t *turn) watch(over <-chan struct{}) received {
 	ticker := time.NewTicker(t.Tick)
 	defer ticker.Stop()
@@ -125,9 +125,9 @@ func (t *turn) watch(over <-chan struct{}) received {
 	}
 }
 
-// await waits for a caller that keeps the turn, and interrupts it when its context ends. Callers do not watch
-// their contexts themselves: [context.AfterFunc] for each call would take two or three allocations, and a tenth of
-// the time of a tiny call.
+// await waits for a caller that keeps the turn, and interrupts it when the caller's context ends. Callers do not watch
+// their contexts themselves: [context.AfterFunc] for each call would take two or three allocations, and a tenth of the
+// time of a tiny call.
 func (t *turn) await() received {
 	select {
 	case r := <-t.handed:
@@ -138,14 +138,15 @@ func (t *turn) await() received {
 	}
 }
 
-// reader returns the context of the call whose caller has the turn, context.Background if none has.
+// reader returns the context of the call whose caller has the turn. If no caller has it, reader returns
+// context.Background().
 func (t *turn) reader() context.Context {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return cmp.Or(t.caller, context.Background())
 }
 
-// settle sets the wait until the next loan. own is the number of answers that callers read in the last loan.
+// settle sets the wait until the next loan. own is the number of answers that callers read during the last loan.
 func (t *turn) settle(own int32) {
 	if own >= t.Enough {
 		t.wait = 0
@@ -155,7 +156,7 @@ func (t *turn) settle(own int32) {
 	t.lonely = -t.wait
 }
 
-// take takes the turn, if it is lent, for a call with this context.
+// take takes the turn for a call with this context. It returns false if the turn is not lent.
 func (t *turn) take(ctx context.Context) bool {
 	if t == nil || t.state.Load() != TurnLent {
 		return false
@@ -176,7 +177,7 @@ func (t *turn) done() {
 	t.caller = nil
 }
 
-// leave leaves the turn to the next caller, or to the connection's goroutine.
+// leave passes the turn to the next caller, or back to the connection's goroutine.
 func (t *turn) leave(busy func() bool) {
 	t.done()
 	t.own.Add(1)
@@ -187,7 +188,7 @@ func (t *turn) leave(busy func() bool) {
 	}
 }
 
-// handOver gives the turn, and the caller's received frame, to the connection's goroutine.
+// handOver gives the turn, and the frame that the caller received, to the connection's goroutine.
 func (t *turn) handOver(r received) {
 	t.done()
 	t.state.Store(TurnAttended)
@@ -201,13 +202,13 @@ func (t *turn) attend() {
 	}
 }
 
-// readAnswer reads the answer to the call in the caller's goroutine, if it gets the turn. Otherwise the
-// connection's goroutine reads. Both deliver the outcome in the same way.
+// readAnswer reads the answer to the call in the caller's goroutine, if that goroutine gets the turn. Otherwise the
+// connection's goroutine reads the answer. Both deliver the outcome in the same way.
 func (r *Request) readAnswer(ctx context.Context) {
 	s := r.Session
 	t := s.in.turn
 	switch {
-	case len(r.Outcome) > 0: // the answer has arrived already
+	case len(r.Outcome) > 0: // the answer has already arrived
 		return
 	case r.Progressed != nil || !t.take(ctx):
 		t.attend()
@@ -219,7 +220,7 @@ func (r *Request) readAnswer(ctx context.Context) {
 			t.leave(r.core.anyInFlight)
 			return
 		}
-		r.waitsNoMore() // the next one to wait may be another caller
+		r.waitsNoMore() // the next goroutine that waits may be another caller
 		t.handOver(got)
 	}()
 	r.waitsIn(t.interrupt)

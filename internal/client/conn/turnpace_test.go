@@ -7,7 +7,7 @@ import (
 
 func TestTurnIsLentAfterQuickAnswersToLoneCaller(t *testing.T) {
 	type answer struct {
-		after time.Duration // the previous answer
+		after time.Duration // time since the previous answer
 		alone bool
 	}
 	quick, slow, crowded := answer{time.Microsecond, true}, answer{200 * time.Microsecond, true}, answer{time.Microsecond,
@@ -57,6 +57,6 @@ func TestTurnIsLentLessOftenAfterUselessLoans(t *testing.T) {
 	}
 	turn.settle(4)
 	if got := due(); got != 4 {
-		t.Errorf("behind one that paid, the next is due after %d answers, want 4", got)
+		t.Errorf("after a useful loan, the next is due after %d answers, want 4", got)
 	}
 }

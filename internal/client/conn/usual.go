@@ -5,15 +5,15 @@ import (
 	"weak"
 )
 
-// Usual shares a value between users with equal values, as long as one of them uses it. It is safe for concurrent
-// use; the zero Usual is ready.
+// Usual shares one value between all users with equal values, as long as one of them uses it. It is safe for concurrent
+// use. The zero Usual is ready to use.
 type Usual[T any] struct {
 	mu     sync.Mutex
 	latest weak.Pointer[T] // guarded by mu
 }
 
-// Of returns the latest value that it has returned, if that is still in use and equal to v, and otherwise v.
-// Neither may be modified afterwards.
+// Of returns the value that it returned last, if that value is still in use and equal to v. Otherwise it returns v.
+// After that, neither value may be modified.
 func (u *Usual[T]) Of(v *T, same func(latest, v *T) bool) *T {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -17,14 +17,14 @@ func TestSessionsShareEqualServerInfo(t *testing.T) {
 	var u Usual[Said]
 	first := u.Of(saidBy("a"), same)
 	if u.Of(saidBy("a"), same) != first {
-		t.Error("two that say the same do not share it")
+		t.Error("equal descriptions are not shared")
 	}
 	other := u.Of(saidBy("b"), same)
 	if other == first || other.Server.Name != "b" || first.Server.Name != "a" {
-		t.Errorf("got %q and %q, want what each has said", first.Server.Name, other.Server.Name)
+		t.Errorf("got %q and %q, want each server's own description", first.Server.Name, other.Server.Name)
 	}
 	if u.Of(saidBy("b"), same) != other {
-		t.Error("what was said last is not shared")
+		t.Error("the latest description is not shared")
 	}
 	runtime.KeepAlive(first)
 	runtime.KeepAlive(other)
@@ -36,7 +36,7 @@ func TestUnusedServerInfoIsNotKept(t *testing.T) {
 	runtime.GC()
 	runtime.GC()
 	if u.latest.Value() != nil {
-		t.Error("it is kept")
+		t.Error("the unused description is still in memory")
 	}
 }
 

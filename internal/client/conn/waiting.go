@@ -9,17 +9,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Status is the state of a core with its circumstances.
+// Status is the connection state of a core, with the reason and time of its last change.
 type Status struct {
 	State   connstate.State
 	Reason  connstate.Reason // why this state was entered
 	Since   time.Time        // when this state was entered
-	Epoch   uint64           // numbers the connections, from 1
-	Attempt int              // attempts to connect since the client was last ready
+	Epoch   uint64           // number of the connection, counted from 1
+	Attempt int              // failed or running attempts to connect since the client was last ready
 	Err     error            // why the last attempt or connection failed; nil when ready
 }
 
-// Status returns the state with its circumstances.
+// Status returns the connection state, with the reason and time of its last change.
 func (c *Conn) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *Conn) Status() Status {
 	}
 }
 
-// WaitFor waits until the core is in state s. It fails when s can no longer be reached.
+// WaitFor waits until the core is in state s. It returns an error as soon as the core can no longer reach s.
 func (c *Conn) WaitFor(ctx context.Context, s connstate.State) *Fault {
 	c.mu.Lock()
 	if c.m.State == s {
@@ -70,24 +70,24 @@ func (c *Conn) awaitedLocked(got, want connstate.State) *Fault {
 	return c.shutdownError(opAwait)
 }
 
-// opAwait is the Op of waiting for a state. It is omitted from texts because people do not know it.
+// opAwait is the Op of a wait for a state. Error texts omit it, because users do not know it.
 const opAwait = "await"
 
-// impatient returns the error for a ctx that ended before the state was reached.
+// impatient returns the error of a wait whose context ended before the state was reached.
 func (c *Conn) impatient(ctx context.Context) *Fault {
 	why := context.Cause(ctx)
 	condition, late := fmt.Errorf("%w: %w", ErrNotReady, why), "in time"
-	if why != ErrTimeout { // the cause is the caller's own
+	if why != ErrTimeout { // the caller set this cause
 		late = "before the caller's context ended (" + why.Error() + ")"
 	}
 	err := tell(condition, "client is not ready %s: it is still %s", late, doing(c.m.State))
 	if c.lastErr != nil {
-		err = tell(condition, "client is not ready %s; the last attempt to connect: %w", late, c.lastErr)
+		err = tell(condition, "client is not ready %s; the last attempt to connect failed: %w", late, c.lastErr)
 	}
 	return &Fault{Kind: KindState, Op: opAwait, Unsent: true, Cause: err}
 }
 
-// doing describes the client's activity in a state that is not ready.
+// doing describes what the client does in a state other than ready.
 func doing(s connstate.State) string {
 	switch s {
 	case connstate.Starting:
@@ -100,7 +100,7 @@ func doing(s connstate.State) string {
 	return s.String()
 }
 
-// shutdownError returns the error for an operation of a closing client. mu is held.
+// shutdownError returns the error for an operation of a closing client. The caller holds mu.
 func (c *Conn) shutdownError(op string) *Fault {
 	err := error(ErrShutdown)
 	switch {
@@ -118,13 +118,13 @@ type gaveUpError struct{ why error }
 func (e *gaveUpError) Error() string   { return e.why.Error() + "; the client has given up" }
 func (e *gaveUpError) Unwrap() []error { return []error{ErrShutdown, e.why} }
 
-// waiter waits for a state. The client notifies it under its mutex, so it misses no state.
+// waiter waits for a state. The client notifies it with the core's mutex held, so it misses no state.
 type waiter struct {
 	want  connstate.State
-	heard chan connstate.State // capacity 1, filled once
+	heard chan connstate.State // receives one state; capacity 1
 }
 
-// hear passes the entered state to w, and reports whether w is done.
+// hear passes the entered state to w, if w waits for it. It reports whether w is done.
 func (w *waiter) hear(s connstate.State) bool {
 	if s != w.want && s != connstate.Closing {
 		return false
@@ -135,7 +135,7 @@ func (w *waiter) hear(s connstate.State) bool {
 
 var NoSession = &Session{Said: &Said{}}
 
-// Present returns the present session, NoSession if the client is not ready.
+// Present returns the present session. It returns NoSession if the client is not ready.
 func (c *Conn) Present() *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()

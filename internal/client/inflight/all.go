@@ -9,7 +9,7 @@ import (
 type Flight[T any] struct {
 	ID       int64
 	Deadline time.Time // zero means never
-	Retries  int       // attempts to send its request that met a busy transport
+	Retries  int       // attempts to send the request while the transport was busy
 	Value    T
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// BenchmarkAnswered adds and settles a call while others are in flight.
+// The benchmark adds and settles a call while other calls are in flight.
 func BenchmarkAnswered(b *testing.B) {
 	for _, others := range []int{0, 64, 10_000} {
 		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
@@ -28,7 +28,7 @@ func BenchmarkAnswered(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeout adds and expires a call while the table has the maximum of tombstones.
+// The benchmark adds and expires a call while the table has the maximum number of tombstones.
 func BenchmarkTimeout(b *testing.B) {
 	table := newStorm()
 	var id int64
@@ -47,7 +47,7 @@ func BenchmarkTimeout(b *testing.B) {
 	}
 }
 
-// BenchmarkFailAll fails a thousand calls in flight.
+// The benchmark fails a thousand calls in flight.
 func BenchmarkFailAll(b *testing.B) {
 	table := newStorm()
 	var id int64

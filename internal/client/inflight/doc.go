@@ -1,12 +1,13 @@
-// Package inflight tracks which calls await an answer and which no longer do.
+// Package inflight tracks which calls wait for an answer, and which calls have stopped waiting.
 //
-// Start at [Table]. A call is added under its id and leaves in exactly one way: settled by its answer, abandoned
-// by its caller, expired by its deadline, or failed together with all others. Every way except the first leaves a
-// tombstone, which distinguishes a late answer from an unknown one.
+// Start with [Table]. A call is added under its ID and leaves in exactly one way: it is settled by its answer,
+// abandoned by its caller, expired by its deadline, or failed together with all others. Every way except the first
+// leaves a tombstone, which distinguishes a late answer from an unknown one.
 //
 // Possible surprises:
+//
 //   - The package has no lock, clock, timer or random number. The owner passes in times and random numbers, and guards
 //     the table.
-//   - Memory is bounded by the calls in flight and Config.MaxTombstones. A table that has grown in a storm of calls
-//     shrinks afterwards; otherwise nothing allocates.
+//   - The calls in flight and Config.MaxTombstones bound the memory. A table that has grown in a storm of calls shrinks
+//     after the storm; apart from this growing and shrinking, nothing allocates.
 package inflight

@@ -6,14 +6,15 @@ import "time"
 type call[T any] struct {
 	id       int64
 	deadline time.Time // zero means never
-	retries  int32     // attempts to send the request that met a busy transport
+	retries  int32     // attempts to send the request while the transport was busy
 	place    int32     // index in the heap
 	value    T
 }
 
 func (c *call[T]) due(now time.Time) bool { return !c.deadline.IsZero() && !c.deadline.After(now) }
 
-// before orders calls by deadline, then by id. Calls without a deadline come last.
+// before reports whether c expires before d. Calls with equal deadlines are ordered by ID. Calls without a deadline
+// come last.
 func (c *call[T]) before(d *call[T]) bool {
 	switch {
 	case c.deadline.Equal(d.deadline):
@@ -25,7 +26,7 @@ func (c *call[T]) before(d *call[T]) bool {
 	}
 }
 
-// heap is a binary heap of calls, the next to expire on top. Each call stores its index.
+// heap is a binary heap of calls. The call that expires next is on top. Each call stores its index.
 type heap[T any] []*call[T]
 
 func (h *heap[T]) push(c *call[T]) {
@@ -53,7 +54,7 @@ func (h heap[T]) fix(c *call[T]) {
 	h.down(c, int(c.place))
 }
 
-// up moves c to place or above.
+// up moves c to place or above it.
 func (h heap[T]) up(c *call[T], place int) {
 	for place > 0 {
 		above := (place - 1) / 2
@@ -66,7 +67,7 @@ func (h heap[T]) up(c *call[T], place int) {
 	h.set(place, c)
 }
 
-// down moves c to place or below.
+// down moves c to place or below it.
 func (h heap[T]) down(c *call[T], place int) {
 	for {
 		below := 2*place + 1

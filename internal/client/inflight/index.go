@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// few is the size up to which a list is as fast as a map. A map would take more memory than the rest of an idle
-// table.
+// few is the size up to which a list is as fast as a map. A map would take more memory than the rest of an idle table.
 const few = 8
 
-// index finds values by id. Above few entries it is a map that can shrink, unlike Go's. The zero index is empty.
+// index finds values by ID. With more than few entries, it is a map that can shrink, unlike Go's maps. The zero index
+// is empty.
 type index[V any] struct {
 	list []pair[V] // used while big is nil
 	big  *big[V]   // nil until there are more than few entries
@@ -36,7 +36,7 @@ func (x *index[V]) get(id int64) (v V, ok bool) {
 	return v, false
 }
 
-// place returns the index of id in the list, -1 if absent.
+// place returns the position of id in the list, or -1.
 func (x *index[V]) place(id int64) int {
 	for i := range x.list {
 		if x.list[i].id == id {
@@ -46,7 +46,7 @@ func (x *index[V]) place(id int64) int {
 	return -1
 }
 
-// put adds a value under an id that is not in the index.
+// put adds a value under an ID that is not in the index yet.
 func (x *index[V]) put(id int64, v V) {
 	switch {
 	case x.big != nil:

@@ -15,7 +15,7 @@ import (
 type model struct {
 	cfg   inflight.Config
 	now   time.Time
-	calls []*modelled // in the order of their ids
+	calls []*modelled // in the order of their IDs
 	dead  []*modelled // tombstones, the oldest first
 	sweep time.Time
 }
@@ -99,8 +99,8 @@ func (m *model) next() time.Time {
 	return due
 }
 
-// In any order of adding, settling, abandoning, expiring, failing, sweeping and waiting, the table agrees with the
-// model, and each call leaves exactly once.
+// The test adds, settles, abandons, expires, fails, sweeps and waits in any order. The table must agree with the model,
+// and each call must leave exactly once.
 func TestTableAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := inflight.Defaults()
@@ -286,7 +286,7 @@ func (m *model) compareAll(t *rapid.T, table *inflight.Table[*modelled, int64]) 
 		break
 	}
 	if want := min(1, len(seen)); n != want {
-		t.Fatalf("all, left at the first: got %d calls, want %d", n, want)
+		t.Fatalf("all, stopped after the first: got %d calls, want %d", n, want)
 	}
 }
 

@@ -16,8 +16,8 @@ func newStorm() *Table[int64, note] {
 	return New(Defaults(), func(int64) note { return note{} })
 }
 
-// A million timeouts, in waves of callers that give up together, stay within the bound, and after the TTL the table is
-// as small as before.
+// A million timeouts, in waves of callers that give up together, stay within the limit. After the TTL, the table is as
+// small as before.
 func TestMassTimeoutsStayWithinBounds(t *testing.T) {
 	const (
 		calls = 1_000_000
@@ -44,7 +44,7 @@ func TestMassTimeoutsStayWithinBounds(t *testing.T) {
 	}
 	for late := id - 65_535; late <= id; late++ {
 		if stone, ok := table.Tombstone(late, now); !ok || stone.Cause != Timeout {
-			t.Fatalf("id %d of %d: got %+v, %v, want it remembered as a timeout", late, id, stone, ok)
+			t.Fatalf("id %d of %d: got %+v, %v, want a tombstone with cause timeout", late, id, stone, ok)
 		}
 	}
 	if grown := heapInUse() - before; grown > 16*mib {
@@ -56,7 +56,7 @@ func TestMassTimeoutsStayWithinBounds(t *testing.T) {
 		t.Errorf("sweep after the TTL: %d forgotten, %d left, want 65,536 and 0", got, table.Tombstones())
 	}
 	if due, ok := table.Next(); ok {
-		t.Errorf("nothing is held, but %v is due", due)
+		t.Errorf("the table is empty, but %v is due", due)
 	}
 	wantSmall(t, table)
 	if grown := heapInUse() - before; grown > mib {
@@ -65,7 +65,7 @@ func TestMassTimeoutsStayWithinBounds(t *testing.T) {
 	runtime.KeepAlive(table)
 }
 
-// Shrinking loses nothing: while a large table empties, its remaining calls can be found.
+// Shrinking loses nothing: while a large table empties, it still finds the remaining calls.
 func TestShrinkingKeepsTheEntries(t *testing.T) {
 	const n = 20_000
 	table := newStorm()
@@ -94,7 +94,7 @@ func TestShrinkingKeepsTheEntries(t *testing.T) {
 	wantSmall(t, table)
 }
 
-// A repeated burst reuses the memory of the previous one.
+// A repeated burst reuses the memory of the previous burst.
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	table := newStorm()
 	now := noon
@@ -125,8 +125,8 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A table holds only the values of calls in flight and the notes of tombstones, so those of removed calls can be
-// collected.
+// A table holds only the values of calls in flight and the notes of tombstones, so the values and notes of removed
+// calls can be collected.
 func TestRemovedCallsCanBeCollected(t *testing.T) {
 	type value struct{ note, _ *[64]byte }
 	table := New(Defaults(), func(v *value) *[64]byte { return v.note })

@@ -9,12 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/inflight"
 )
 
-// epoch is when the tests begin.
+// epoch is the time at which the tests begin.
 var epoch = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return epoch.Add(d) }
 
-// newTable returns a table whose calls are strings and whose tombstones keep them in brackets.
+// newTable returns a table whose calls are strings. Its tombstones keep these strings in brackets.
 func newTable(cfg inflight.Config) *inflight.Table[string, string] {
 	return inflight.New(cfg, func(v string) string { return "[" + v + "]" })
 }
@@ -135,7 +135,7 @@ func TestCallsExpireAtTheirDeadlines(t *testing.T) {
 	}
 	wantHeld(t, table, 1, 4)
 	if due, ok := table.NextDeadline(); ok {
-		t.Errorf("only a call without a deadline is left: next deadline %v, want none", due)
+		t.Errorf("with only a call without a deadline: next deadline %v, want none", due)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestPostponedCallExpiresAtItsNewDeadline(t *testing.T) {
 	}
 	if !table.Postpone(1, at(10*time.Second)) || !table.Postpone(3, at(time.Second)) ||
 		table.Postpone(4, at(time.Second)) {
-		t.Error("want those in flight postponed and no other")
+		t.Error("want only the calls in flight postponed")
 	}
 	wantNext(t, table, at(time.Second))
 	if got, want := expire(table, at(9*time.Second)), []int64{3, 2}; !slices.Equal(got, want) {
@@ -203,7 +203,7 @@ func TestBusyTransportIsTriedThreeTimes(t *testing.T) {
 	}
 }
 
-func TestNextCallStartsWithoutAttempts(t *testing.T) {
+func TestReusedCallStartsWithoutAttempts(t *testing.T) {
 	table := newTable(inflight.Defaults())
 	table.Add(1, time.Time{}, "one")
 	table.Busy(1, 0)
@@ -211,7 +211,7 @@ func TestNextCallStartsWithoutAttempts(t *testing.T) {
 	table.Settle(1)
 	table.Add(2, time.Time{}, "two")
 	if _, again, _ := table.Busy(2, 0); !again {
-		t.Error("first attempt of a new call: got no further one, want two")
+		t.Error("first attempt of a new call: got no further attempt, want two")
 	}
 }
 
@@ -227,7 +227,7 @@ func TestSweepsAreDueWhileThereAreTombstones(t *testing.T) {
 	wantNext(t, table, at(70*time.Second)) // one minute after the first tombstone
 
 	for _, s := range []struct {
-		at, left int // seconds, tombstones
+		at, left int // seconds and tombstones
 	}{{70, 2}, {85, 2}, {86, 1}, {95, 1}, {96, 0}} {
 		now := at(time.Duration(s.at) * time.Second)
 		held := table.Tombstones()
@@ -298,7 +298,7 @@ func wantHeld(t *testing.T, table *inflight.Table[string, string], calls, tombst
 	}
 }
 
-// wantNext checks what is due next; the zero time means nothing.
+// wantNext checks the next due time. The zero time means that nothing is due.
 func wantNext(t *testing.T, table *inflight.Table[string, string], want time.Time) {
 	t.Helper()
 	if due, ok := table.Next(); !due.Equal(want) || ok == want.IsZero() {

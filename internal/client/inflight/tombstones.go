@@ -4,12 +4,12 @@ import "time"
 
 // Tombstone describes a call that left without an answer.
 type Tombstone[N any] struct {
-	Cause Cause         // why the call left
-	Age   time.Duration // time since it left
+	Cause Cause         // why the call left the table
+	Age   time.Duration // time since the call left
 	Note  N             // derived from the value of the call
 }
 
-// Tombstone returns the tombstone of a call. If there is none, or it is older than TTL, ok is false.
+// Tombstone returns the tombstone of a call. ok is false if there is none, or if it is older than TTL.
 func (t *Table[T, N]) Tombstone(id int64, now time.Time) (stone Tombstone[N], ok bool) {
 	s := t.remembered(id, now)
 	if s == nil {
@@ -18,7 +18,7 @@ func (t *Table[T, N]) Tombstone(id int64, now time.Time) (stone Tombstone[N], ok
 	return Tombstone[N]{Cause: s.cause, Age: now.Sub(s.since), Note: s.note}, true
 }
 
-// Tombstones returns the number of tombstones, expired or not.
+// Tombstones returns the number of tombstones, including expired ones.
 func (t *Table[T, N]) Tombstones() int {
 	if t.graves == nil {
 		return 0
@@ -26,7 +26,7 @@ func (t *Table[T, N]) Tombstones() int {
 	return t.stones.n
 }
 
-// Sweep removes the tombstones that are older than TTL and returns their number.
+// Sweep removes the tombstones that are older than TTL, and returns the number of removed tombstones.
 func (t *Table[T, N]) Sweep(now time.Time) int {
 	if t.graves == nil {
 		return 0
@@ -59,7 +59,7 @@ func (t *Table[T, N]) retire(c *call[T], now time.Time, why Cause) T {
 	return v
 }
 
-// remembered returns the tombstone of id, or nil if there is none or it has expired.
+// remembered returns the tombstone of id. It returns nil if there is none or it has expired.
 func (t *Table[T, N]) remembered(id int64, now time.Time) *kept[N] {
 	if t.graves == nil {
 		return nil
@@ -85,9 +85,9 @@ func (t *Table[T, N]) forget() {
 	t.stones.pop()
 }
 
-// graves holds the tombstones of a table. Its owner guards it with the table.
+// graves holds the tombstones of a table. The owner of the table guards it.
 type graves[N any] struct {
-	stonesByID index[uint64] // ids to places in stones
+	stonesByID index[uint64] // maps IDs to places in stones
 	stones     tombstones[N]
 	nextSweep  time.Time // zero if there are no tombstones
 }
@@ -100,9 +100,9 @@ type kept[N any] struct {
 	note  N
 }
 
-// tombstones is a queue, because tombstones expire in the order of their creation. Its slots are a ring whose size
-// is a power of two. A tombstone keeps its place, a number that only grows, when the ring is resized. The owner of
-// the table guards the queue.
+// tombstones is a queue, because tombstones expire in the order in which they were created. Its slots form a ring whose
+// size is a power of two. Each tombstone has a place, which is a number that only grows and stays the same when the
+// ring is resized. The owner of the table guards the queue.
 type tombstones[N any] struct {
 	slots []kept[N]
 	first uint64 // place of the oldest tombstone

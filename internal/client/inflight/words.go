@@ -1,6 +1,6 @@
 package inflight
 
-// Cause is why a call left without an answer.
+// Cause is the reason why a call left without an answer.
 type Cause uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	Lost
 	// Shutdown means that the client is closing.
 	Shutdown
-	// Protocol means that the server broke the protocol.
+	// Protocol means that the server violated the protocol.
 	Protocol
 )
 
@@ -24,20 +24,20 @@ var causeWords = [...]string{
 	Protocol:  "protocol",
 }
 
-// String returns the cause in one lower-case word; it is empty for the zero Cause.
+// String returns the cause as one lower-case word. It is empty for the zero Cause.
 func (c Cause) String() string { return causeWords[c] }
 
-// Class classifies the id of an answer.
+// Class is the class of an answer's ID.
 type Class uint8
 
 const (
 	// Unknown means that no call ever had the id.
 	Unknown Class = iota
-	// InFlight means that a call awaits the answer.
+	// InFlight means that a call waits for the answer.
 	InFlight
 	// Late means that the call left without an answer and has a tombstone.
 	Late
-	// Duplicate means that a call had the id, but was answered before, or its tombstone has expired.
+	// Duplicate means that a call had the ID, but was already answered or its tombstone has expired.
 	Duplicate
 )
 

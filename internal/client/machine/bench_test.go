@@ -10,7 +10,7 @@ var (
 	move  = Input{Event: OpenFailed, Epoch: 1, Now: noon.Add(time.Second), Jitter: 0.5}
 )
 
-// BenchmarkStep measures the machine's cost for each frame and each transition.
+// The benchmark measures the machine's cost for each frame and each transition.
 func BenchmarkStep(b *testing.B) {
 	p := Defaults()
 	start, _ := p.Start(noon)

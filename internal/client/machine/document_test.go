@@ -33,7 +33,7 @@ func TestGeneratedDocumentIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s is stale: run go generate in this folder (-want +got):\n%s", document, diff)
+		t.Errorf("%s is stale; run go generate in this folder (-want +got):\n%s", document, diff)
 	}
 }
 
@@ -63,16 +63,17 @@ event is in exactly one row.
 | backoff | the delay ± %v %% | the next delay is twice as long: %s |
 | closing | %v (close timeout) | |
 
-The delay is back at its minimum when a session answers a call (ResponseInFlight), or has been ready for %v when it ends.
+The delay returns to its minimum when a session answers a call (ResponseInFlight), or when a session ends that was ready
+for %v.
 
 ## Before the table
 
-- After the end, all events but UserCall and Stop are ignored.
-- An event of a connection (TransportUp to Request) that carries another epoch than the machine's is stale, and ignored.
+- After the end, all events except UserCall and Stop are ignored.
+- If an event of a connection (TransportUp to Request) carries another epoch than the machine, it is stale and ignored.
 - Elapsed before the deadline is ignored.
 - ProbeLost counts once for each attempt, SessionGone once for each connection; the second time they count as TransportDown.
-- Before the first session the number of attempts may be limited. Then a row that leads to backoff after the last one leads
-  to closing instead, with the reason refused and, after its own effects, ReportCause.
+- Before the first session, the number of attempts may be limited. Then, after the last attempt, a row that leads to
+  backoff leads to closing instead, with the reason refused. ReportCause follows the effects of the row.
 
 ## Events
 
@@ -82,7 +83,7 @@ The delay is back at its minimum when a session answers a call (ResponseInFlight
 %s
 ## Reasons
 
-A move is reported with one of these words: %s.
+Each transition is reported with one of these reasons: %s.
 `,
 		diagram(), rows(), p.InitTimeout, p.InitTimeout, 100*p.BackoffJitter, delays(p), p.CloseTimeout, p.BackoffMax,
 		glossary(consts["Event"]), glossary(consts["Effect"]), list(connstate.Reasons(), connstate.Reason.String))
@@ -185,7 +186,7 @@ func glossary(consts []constant) string {
 // constant is an event or an effect, with the comment of its declaration.
 type constant struct{ name, doc string }
 
-// constants returns the exported constants of this package by type, as declared.
+// constants returns the exported constants of this package by type, in the order of their declarations.
 func constants(t *testing.T) map[string][]constant {
 	t.Helper()
 	all := map[string][]constant{}
@@ -207,7 +208,7 @@ func constants(t *testing.T) map[string][]constant {
 				}
 				doc := strings.Join(strings.Fields(v.Doc.Text()), " ")
 				if doc == "" {
-					t.Errorf("%s: not explained", v.Names[0].Name)
+					t.Errorf("%s: no comment", v.Names[0].Name)
 				}
 				all[kind] = append(all[kind], constant{v.Names[0].Name, doc})
 			}

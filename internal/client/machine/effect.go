@@ -1,8 +1,8 @@
 package machine
 
-// Effect is one action after a step. Effects are carried out in the given order, and none of them waits.
+// Effect is one action that follows a step. The owner carries out effects in the given order, and no effect blocks.
 //
-// Effects on a connection apply to one epoch: HangUp to the epoch before the step, Dial, Negotiate and Pull to the
+// Effects on a connection apply to one epoch: HangUp to the epoch before the step, and Dial, Negotiate and Pull to the
 // epoch after it.
 type Effect uint8
 
@@ -12,64 +12,64 @@ const (
 	// Negotiate sends the first message of the handshake. The resulting event is Negotiated, NegotiationFailed,
 	// ProbeLost or Refused.
 	Negotiate
-	// Pull asks for the next frame. A frame is delivered only after a Pull.
+	// Pull requests the next frame. A frame is delivered only after a Pull.
 	Pull
-	// HangUp cancels the work of the connection and closes it, if it is open. In closing, TransportClosed follows
-	// once everything is closed.
+	// HangUp cancels the work of the connection, and closes the connection if it is open. In closing, TransportClosed
+	// follows when everything is closed.
 	HangUp
-	// StoreSession stores the result of the negotiation, under the new session number.
+	// StoreSession stores the result of the negotiation under the new session number.
 	StoreSession
 	// Resubscribe renews the user's subscriptions.
 	Resubscribe
 	// ReleaseWaiters resumes callers that wait for the connection to be ready.
 	ReleaseWaiters
-	// ReportCause reports to callers that wait for the connection, and to the user, why the client will not connect.
+	// ReportCause reports the reason why the client will not connect, to callers that wait for the connection and to the
+	// user.
 	ReportCause
-	// ReportViolation reports that the server broke the protocol.
+	// ReportViolation reports that the server violated the protocol.
 	ReportViolation
 	// Drop discards the frame and counts it by its class.
 	Drop
-	// Deliver passes a response to its call and cancels the call's timeout; the response is the outcome of the
-	// call.
+	// Deliver passes a response to its call and cancels the call's timeout. The response is the outcome of the call.
 	Deliver
 	// Enqueue queues a notification for the handlers.
 	Enqueue
-	// Serve passes a request to its handler; without a handler the answer is "method not found".
+	// Serve passes a request to its handler. Without a handler, the answer is "method not found".
 	Serve
 	// Admit adds a call to the calls in flight and sends its request.
 	Admit
-	// RefuseOrWait fails a call with a state error, or lets it wait if it may wait for the connection.
+	// RefuseOrWait fails a call with a state error, or lets the call wait for the connection if it may wait.
 	RefuseOrWait
 	// RefuseShutdown fails a call because the client is closing.
 	RefuseShutdown
-	// RetrySend sends the request again after a short delay, or fails the call with backpressure after the last
-	// attempt. A call with WaitForRoom waits in line instead.
+	// RetrySend sends the request again after a short delay. After the last attempt, it fails the call with backpressure.
+	// A call with WaitForRoom waits in line instead.
 	RetrySend
 	// Abandon removes a call from the calls in flight and leaves a tombstone.
 	Abandon
-	// CancelUpstream notifies the server once, without a retry, that the answer is no longer wanted.
+	// CancelUpstream notifies the server once, without a retry, that the client no longer needs the answer.
 	CancelUpstream
-	// ReplyTimeout fails a call because its deadline passed.
+	// ReplyTimeout fails a call because its deadline has passed.
 	ReplyTimeout
 	// ReplyCause fails a call with the cause of its context.
 	ReplyCause
-	// FailOwn fails the call that an unusable frame would have answered, if the frame identifies the call.
+	// FailOwn fails the call that an unusable frame should have answered, if the frame identifies the call.
 	FailOwn
-	// FailLost fails every call in flight because the connection was lost. Each call leaves a tombstone and is no
-	// longer retried.
+	// FailLost fails every call in flight because the connection was lost. Each call leaves a tombstone and is not retried
+	// any more.
 	FailLost
-	// FailProtocol fails every call in flight like FailLost, because the server broke the protocol.
+	// FailProtocol fails every call in flight as FailLost does, because the server violated the protocol.
 	FailProtocol
-	// FailShutdown fails every call in flight like FailLost, because the client is closing; callers that wait for
-	// the connection fail as well.
+	// FailShutdown fails every call in flight as FailLost does, because the client is closing. Callers that wait for the
+	// connection fail too.
 	FailShutdown
 	// Sweep removes expired tombstones.
 	Sweep
-	// End marks the client as done. It is the last effect.
+	// End marks the client as ended. It is the last effect.
 	End
 )
 
-// effectCount is one more than the last effect.
+// effectCount is the number of effects.
 const effectCount = End + 1
 
 var effectNames = [effectCount]string{

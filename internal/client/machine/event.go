@@ -2,8 +2,8 @@ package machine
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
-// Event is something that happened. Events from TransportUp to Request belong to one connection and carry its
-// epoch; the others come from callers, the clock and the user and carry none.
+// Event is an event that the machine handles. Events from TransportUp to Request belong to one connection and carry its
+// epoch. The others come from callers, the clock and the user, and carry no epoch.
 type Event uint8
 
 const (
@@ -17,8 +17,7 @@ const (
 	Negotiated
 	// NegotiationFailed: the server answered the handshake with an error or an unusable result.
 	NegotiationFailed
-	// ProbeLost: the connection ended during the probe for the modern era; the server may support the legacy
-	// handshake.
+	// ProbeLost: the connection ended during the probe for the modern era. The server may support the legacy handshake.
 	ProbeLost
 	// TransportDown: the connection ended.
 	TransportDown
@@ -28,11 +27,11 @@ const (
 	FrameInvalid
 	// InvalidStreak: the frame is invalid, after too many consecutive invalid frames.
 	InvalidStreak
-	// FrameTooLarge: a frame exceeds the limit; the rest of it was not read.
+	// FrameTooLarge: a frame exceeds the limit. The rest of it was not read.
 	FrameTooLarge
 	// FrameSkipped: a frame exceeds the limit and was skipped to its end, as configured.
 	FrameSkipped
-	// RequestFailed: the transport reports that one request gets no answer; the connection still works.
+	// RequestFailed: the transport reports that one request gets no answer. The connection still works.
 	RequestFailed
 	// Held: the handshake waits for an authorization, which may take a person minutes.
 	Held
@@ -42,18 +41,18 @@ const (
 	Spoke
 	// ResponseInFlight: a response to a call in flight.
 	ResponseInFlight
-	// ResponseOwn: a response to a call in flight that the client itself makes at the beginning of a session.
+	// ResponseOwn: a response to a call in flight that the client itself made at the beginning of a session.
 	ResponseOwn
 	// ResponseLate: a response to a call that already has its outcome and left a tombstone.
 	ResponseLate
-	// ResponseUnknown: a response to neither a call in flight nor a tombstone.
+	// ResponseUnknown: a response that belongs neither to a call in flight nor to a tombstone.
 	ResponseUnknown
 	// Notification: a notification of the server.
 	Notification
 	// Request: a request of the server, which is possible in the legacy era.
 	Request
 
-	// CallTimeout: the deadline of a call in flight passed.
+	// CallTimeout: the deadline of a call in flight has passed.
 	CallTimeout
 	// CallerLeft: the context of a call in flight ended.
 	CallerLeft
@@ -63,19 +62,19 @@ const (
 	SweepDue
 	// UserCall: the user makes a call.
 	UserCall
-	// Elapsed: the deadline of the machine passed.
+	// Elapsed: the deadline of the machine has passed.
 	Elapsed
-	// Stop: the user closes the client, by Close or Shutdown.
+	// Stop: the user closes the client with Close or Shutdown.
 	Stop
 	// TransportClosed: the client is closing, and its connection is closed.
 	TransportClosed
 )
 
-// eventCount is one more than the last event.
+// eventCount is the number of events.
 const eventCount = TransportClosed + 1
 
-// events defines the name of each event and, if the event can change the state, the public reason. The reason for
-// Elapsed depends on the state.
+// events defines the name of each event. If the event can change the state, events also defines the public reason. The
+// reason for Elapsed depends on the state.
 var events = [eventCount]struct {
 	name string
 	why  connstate.Reason
@@ -117,7 +116,7 @@ func (e Event) String() string { return events[e].name }
 // ofConnection reports whether e carries the epoch of its connection.
 func (e Event) ofConnection() bool { return e <= Request }
 
-// reason returns the public reason for leaving state from because of e.
+// reason returns the public reason when e makes the machine leave the state from.
 func (e Event) reason(from connstate.State) connstate.Reason {
 	switch {
 	case e != Elapsed:

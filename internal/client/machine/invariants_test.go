@@ -15,16 +15,16 @@ const (
 	open
 )
 
-// world is the machine's environment after its effects. It counts independently what the machine counts.
+// world is the machine's environment after its effects. It counts the same things as the machine, but independently.
 type world struct {
 	link   link
 	pulled bool // a frame may be delivered
 	flying bool // a call may be in flight
 	stored bool // there is a session
 
-	redialled    bool          // after a lost probe, since ready or backoff
-	renegotiated bool          // after a session had gone, since the last dial
-	delay        time.Duration // of the next backoff
+	redialled    bool          // dialled again after a lost probe, since the last ready or backoff
+	renegotiated bool          // negotiated again after a lost session, since the last dial
+	delay        time.Duration // length of the next backoff
 }
 
 // step is one step with its inputs and results.
@@ -37,7 +37,7 @@ type step struct {
 	ok      bool
 }
 
-// check asserts what is always true of a step, and returns the world after it.
+// check asserts the invariants of every step, and returns the world after the step.
 func (s *step) check(w world) world {
 	if !s.ok {
 		s.checkMeaningless()
@@ -57,7 +57,7 @@ func (s *step) check(w world) world {
 	return w
 }
 
-// unscoped are the events that come from no connection.
+// unscoped are the events that do not come from a connection.
 var unscoped = on(CallTimeout, CallerLeft, SendBusy, SweepDue, UserCall, Elapsed, Stop, TransportClosed)
 
 func (s *step) stale() bool { return !unscoped.has(s.in.Event) && s.in.Epoch != s.m.Epoch }
@@ -69,7 +69,7 @@ func (s *step) checkMeaningless() {
 	s.require(s.next == s.m && s.effects == nil, "what means nothing changes nothing")
 }
 
-// meet returns the world in which the event has happened and nothing was done yet.
+// meet returns the world in which the event has happened and no effect has been carried out.
 func (s *step) meet(w world) world {
 	connected := s.m.State == initializing || s.m.State == ready
 	switch s.in.Event {
@@ -219,8 +219,8 @@ func (s *step) checkOnce(w *world) {
 	}
 }
 
-// checkBackoff asserts that delays double from one failure to the next, and that only a session that has answered a
-// call of the user, or has lasted, resets them.
+// checkBackoff asserts that the delays double from one failure to the next. Only a session that has answered a call of
+// the user, or has lasted, may reset them.
 func (s *step) checkBackoff(w *world) {
 	if s.m.State == ready {
 		lived := s.in.Now.Sub(s.m.Since)
@@ -242,7 +242,7 @@ func (s *step) checkBackoff(w *world) {
 		asked := s.in.Wait + time.Duration(float64(min(s.in.Wait, s.policy.BackoffMax))*s.in.Jitter/2)
 		want = max(want, min(asked, s.policy.WaitMax))
 		s.require((wait-want).Abs() < time.Microsecond,
-			"a backoff is as long as its turn and chance say, or as the server asks")
+			"a backoff has the length that its position and the jitter determine, or that the server requests")
 		w.delay = min(2*w.delay, s.policy.BackoffMax)
 	}
 	s.require(s.next.Delay == w.delay, "only a session that proves itself resets the backoff, only backoff prolongs it")

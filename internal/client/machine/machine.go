@@ -6,72 +6,72 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Machine is the state of one client's connection. It is a value: copy it, compare it, put it into a test table.
+// Machine is the state of one client's connection. It is a plain value: it can be copied, compared and put into a test
+// table.
 type Machine struct {
 	State connstate.State
 
-	// Ended means that the client is done. State stays Closing, and only UserCall and Stop still have effects.
+	// Ended means that the client has ended. State stays Closing, and only UserCall and Stop still have effects.
 	Ended bool
 
-	// Reason is why State was entered or, once Ended, why the client ended. It is Other at the start.
+	// Reason is the reason why State was entered or, if Ended is set, why the client ended. It is Other at the start.
 	Reason connstate.Reason
 
-	// Probed means that this attempt has lost one connection to the probe; a second loss counts as TransportDown.
+	// Probed means that this attempt has already lost one connection to the probe. A second loss counts as TransportDown.
 	Probed bool
 
 	// Silent means that the server process was started in the first attempt and has sent no output yet.
 	Silent bool
 
-	// Renegotiated means that this connection has negotiated again because its session was gone, and has received
-	// no answer to a call since. A second lost session counts as TransportDown.
+	// Renegotiated means that this connection has negotiated again because the server had forgotten its session, and no
+	// call has been answered since. If the new session is lost too, that counts as TransportDown.
 	Renegotiated bool
 
-	// Since is when State was entered or, once Ended, when the client ended.
+	// Since is the time when State was entered or, if Ended is set, when the client ended.
 	Since time.Time
 
-	// Deadline is when Elapsed is due. It is zero in ready and after the end, when Elapsed is never due.
+	// Deadline is the time when Elapsed is due. It is zero in ready and after the end, when Elapsed is never due.
 	Deadline time.Time
 
-	// Epoch is increased by each new connection and by each new negotiation. Events of other epochs are stale.
+	// Epoch increases with each new connection and with each new negotiation. Events of other epochs are stale.
 	Epoch uint64
 
-	// Session counts successful negotiations; 0 before the first.
+	// Session is the number of successful negotiations so far.
 	Session uint64
 
-	// Attempt counts the attempts to connect since the connection was last ready, from 1. In ready it is the
-	// successful attempt; in backoff it is the failed attempt, or 0 after a ready connection was lost. Dialling
-	// again after a lost probe belongs to the same attempt.
+	// Attempt is the number of the present attempt to connect since the connection was last ready, counted from 1. In
+	// ready, it is the successful attempt. In backoff, it is the failed attempt, or 0 after a ready connection was lost.
+	// If the client dials again after a lost probe, that belongs to the same attempt.
 	Attempt int
 
-	// Delay is the length of the next backoff, before jitter. Each backoff doubles it. An answer to a call, or a
-	// session that has lasted, resets it to the minimum; a successful handshake does not.
+	// Delay is the length of the next backoff, before jitter. Each backoff doubles it. An answer to a call, or a session
+	// that has lasted, resets it to the minimum. A successful handshake does not reset it.
 	Delay time.Duration
 }
 
-// Input is one event with its circumstances.
+// Input is one event with the data that the machine needs.
 type Input struct {
 	Event Event
 
-	// Epoch is the connection's epoch if a connection caused the event, otherwise zero.
+	// Epoch is the epoch of the connection that caused the event; zero if no connection did.
 	Epoch uint64
 
 	Now time.Time
 
-	// Jitter is uniform in [0,1), a new number for each input.
+	// Jitter is a random number, uniform in [0,1), and different for each input.
 	Jitter float64
 
-	// Launched means that the transport has started the server process. It is set with TransportUp.
+	// Launched means that the transport has started the server process. It is set only with TransportUp.
 	Launched bool
 
-	// Wait is the delay that the server asked for in a failure, zero if none. It can only lengthen the following
-	// backoff.
+	// Wait is the delay that the server requested in a failure; zero if none. It can only lengthen the following backoff.
 	Wait time.Duration
 }
 
 // initial holds the first effects of a new machine.
 var initial = do(Dial)
 
-// Start returns a machine that starts its first attempt at now, with its first effects.
+// Start returns a machine that starts its first attempt at now, and its first effects.
 func (p Policy) Start(now time.Time) (Machine, []Effect) {
 	return Machine{
 		State:    starting,
@@ -83,10 +83,10 @@ func (p Policy) Start(now time.Time) (Machine, []Effect) {
 	}, initial
 }
 
-// Step returns the machine after in, and the effects. The effects belong to the table and must not be modified.
+// Step returns the machine after the input, and the effects. The effects belong to the table and must not be modified.
 //
-// If in has no meaning for m, because its epoch is stale, the deadline has not passed, or the client is done, ok
-// is false and next is m. Every other event is defined, possibly without an effect. Step does not allocate.
+// If the input has no meaning for m, because its epoch is stale, the deadline has not passed, or the client has ended,
+// ok is false and next is m. Every other event is defined, possibly without an effect. Step does not allocate.
 func (p Policy) Step(m Machine, in Input) (next Machine, effects []Effect, ok bool) {
 	if m.foreign(in) {
 		return m, nil, false
@@ -104,7 +104,8 @@ func (p Policy) Step(m Machine, in Input) (next Machine, effects []Effect, ok bo
 	}
 }
 
-// Transition describes the move from m to next, one step later; ok is false if the state did not change.
+// Transition describes the move from m to next, which is the machine one step later. ok is false if the state did not
+// change.
 func (m Machine) Transition(next Machine) (t connstate.Transition, ok bool) {
 	if next.State == m.State && next.Ended == m.Ended {
 		return connstate.Transition{}, false
@@ -119,7 +120,7 @@ func (m Machine) Transition(next Machine) (t connstate.Transition, ok bool) {
 	}, true
 }
 
-// foreign reports whether in has no meaning for m.
+// foreign reports whether the input has no meaning for m.
 func (m Machine) foreign(in Input) bool {
 	switch {
 	case m.Ended:
@@ -131,8 +132,7 @@ func (m Machine) foreign(in Input) bool {
 	}
 }
 
-// judge returns the event as which e counts: a second lost probe, or a second lost session, counts as
-// TransportDown.
+// judge returns the event that e counts as: a second lost probe, or a second lost session, counts as TransportDown.
 func (m Machine) judge(e Event) Event {
 	if e == ProbeLost && m.Probed || e == SessionGone && m.Renegotiated {
 		return TransportDown
@@ -140,7 +140,7 @@ func (m Machine) judge(e Event) Event {
 	return e
 }
 
-// spent reports whether the failing attempt was the last one allowed.
+// spent reports whether the failing attempt was the last one that is allowed.
 func (p Policy) spent(m Machine) bool {
 	return m.Session == 0 && p.InitialAttempts > 0 && m.Attempt >= p.InitialAttempts
 }
@@ -163,7 +163,7 @@ func (p Policy) stay(m Machine, in Input) Machine {
 	return m
 }
 
-// enter returns m in state to.
+// enter returns m in the state to.
 func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in Input) Machine {
 	from := m.State
 	if from == ready && p.lasted(in.Now.Sub(m.Since)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// client is the minimal code that runs a machine with a table of calls, in virtual time and without goroutines: it
-// carries out effects, keeps the undelivered answers, and records outcomes.
+// client is the minimal code that runs a machine with a table of calls, in virtual time and without goroutines. It
+// carries out effects, stores the undelivered answers, and records outcomes.
 type client struct {
 	policy machine.Policy
 	m      machine.Machine
@@ -19,26 +19,26 @@ type client struct {
 	now    time.Time
 	chance float64
 
-	issued int64    // the last id
+	issued int64    // the last ID
 	calls  []*call  // every call ever made
-	wire   []answer // not yet delivered
-	trials []trial  // sends to be tried again
+	wire   []answer // answers that are not delivered yet
+	trials []trial  // sends to be retried
 
 	broken func(format string, args ...any) // called if an invariant does not hold
 }
 
-// request is the planned course of a call, unless another event intervenes.
+// request is the planned course of a call, if no other event intervenes.
 type request struct {
 	Timeout   time.Duration
 	Answers   int           // number of answers: none, one, or several by mistake
-	Delay     time.Duration // of the answers
+	Delay     time.Duration // delay of the answers
 	Misrouted bool          // the answers arrive over any present connection
-	Busy      int           // attempts to send that meet a busy transport
+	Busy      int           // number of attempts to send while the transport is busy
 }
 
 type call struct {
 	request
-	id       int64 // 0: never admitted
+	id       int64 // 0 if the call was never admitted
 	outcomes []string
 }
 
@@ -54,11 +54,11 @@ type trial struct {
 }
 
 const (
-	most  = 50 // calls in flight
+	most  = 50 // maximum number of calls in flight
 	limit = 40 * time.Second
 )
 
-// newClient returns a client that is ready.
+// newClient returns a ready client.
 func newClient(broken func(string, ...any)) *client {
 	c := &client{
 		policy: machine.Defaults(),
@@ -193,7 +193,7 @@ func (c *client) finish(cl *call, outcome string) {
 	}
 }
 
-// pass advances the time by d and carries out everything that falls due.
+// pass advances the time by d and carries out everything that becomes due.
 func (c *client) pass(d time.Duration) {
 	end := c.now.Add(d)
 	for range 10_000 {
@@ -210,7 +210,7 @@ func (c *client) pass(d time.Duration) {
 	c.broken("time stands still: something stays due in %+v", c.m)
 }
 
-// next returns the action that is due first, nil for none.
+// next returns the action that is due first, or nil.
 func (c *client) next() (due time.Time, happen func()) {
 	sooner := func(at time.Time, f func()) {
 		if happen == nil || at.Before(due) {
@@ -269,8 +269,8 @@ func (c *client) check() {
 	}
 }
 
-// checkEnd waits until everything has ended and asserts that nothing is left: each call has its outcome, the table is
-// empty, and when the TTL and a sweep are over no tombstone remains.
+// checkEnd waits until everything has ended, and asserts that nothing is left: each call has its outcome, the table is
+// empty, and no tombstone remains after the TTL and a sweep.
 func (c *client) checkEnd() {
 	c.pass(limit)
 	for _, cl := range c.calls {

@@ -12,34 +12,33 @@ type Policy struct {
 	// InitTimeout bounds the opening of a connection, and separately its negotiation.
 	InitTimeout time.Duration
 
-	// StartTimeout replaces InitTimeout in the first attempt until the server process has sent its first output.
-	// Afterwards InitTimeout applies.
+	// StartTimeout replaces InitTimeout in the first attempt until the server process has sent its first output. After
+	// that, InitTimeout applies.
 	StartTimeout time.Duration
 
-	// AuthTimeout replaces InitTimeout while the handshake waits for an authorization. Afterwards InitTimeout
-	// applies again.
+	// AuthTimeout replaces InitTimeout while the handshake waits for an authorization. After that, InitTimeout applies
+	// again.
 	AuthTimeout time.Duration
 
-	// WaitMax is the longest backoff that a server can demand.
+	// WaitMax is the longest backoff that a server can request.
 	WaitMax time.Duration
 
-	// BackoffMin is the delay before the second attempt to connect. Each further delay is twice as long, up to
-	// BackoffMax. The delay returns to BackoffMin when a session answers a call of the user, or has lasted for
-	// BackoffMax.
+	// BackoffMin is the delay before the second attempt to connect. Each further delay is twice as long, up to BackoffMax.
+	// The delay returns to BackoffMin when a session answers a call of the user, or has lasted for BackoffMax.
 	BackoffMin, BackoffMax time.Duration
 
 	// BackoffJitter, from 0 to 1, is the fraction by which a delay varies at random.
 	BackoffJitter float64
 
-	// AtOnce allows the first attempt to connect to follow the loss of a session without a delay, unless the
-	// previous session was lost like that and no session has proved itself since.
+	// AtOnce makes the first attempt to connect follow the loss of a session without a delay. This does not apply if the
+	// previous session was lost in the same way and no session has proved since that it works.
 	AtOnce bool
 
 	// CloseTimeout bounds the closing of the client.
 	CloseTimeout time.Duration
 
-	// InitialAttempts is the number of attempts after which a client that was never ready gives up. Zero means
-	// never.
+	// InitialAttempts is the number of attempts after which a client that was never ready gives up. Zero means that it
+	// never gives up.
 	InitialAttempts int
 }
 
@@ -60,7 +59,7 @@ func Defaults() Policy {
 // longest is the longest delay that jitter can double without overflow.
 const longest = time.Duration(math.MaxInt64 / 2)
 
-// Validate returns all errors in p, or nil, under the names of the client's options.
+// Validate returns all errors in p, joined, or nil. Their texts use the names of the client's options.
 func (p Policy) Validate() error {
 	return errors.Join(
 		positive("Timeouts.Init", p.InitTimeout),
@@ -87,24 +86,24 @@ func check(ok bool, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// spread varies d at random; r is uniform in [0,1).
+// spread varies d at random. r is uniform in [0,1).
 func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
 }
 
-// wait returns the length of a backoff: delay with jitter, or the delay that the server asked for, if that is
-// longer. All clients of a server get the same delay, so each adds a random part: up to the jitter of asked or of
-// BackoffMax, whichever is less. Otherwise all clients would return at once.
+// wait returns the length of a backoff: delay with jitter, or the delay that the server requested, if that is longer.
+// All clients of a server get the same requested delay, so each client adds a random part. Otherwise all clients would
+// return at the same time. The random part is at most the jitter of asked or of BackoffMax, whichever is less.
 func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
 	asked = min(asked, p.WaitMax)
 	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r
 	return max(p.spread(delay, r), min(asked+time.Duration(later), p.WaitMax))
 }
 
-// lasted reports whether a session that was ready for d has proved itself without an answer.
+// lasted reports whether a session that was ready for d counts as working, even without an answer.
 func (p Policy) lasted(d time.Duration) bool { return d >= p.BackoffMax }
 
-// longer returns the delay after d.
+// longer returns the delay that follows d.
 func (p Policy) longer(d time.Duration) time.Duration {
 	if d > p.BackoffMax-d {
 		return p.BackoffMax

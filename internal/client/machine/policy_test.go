@@ -24,7 +24,7 @@ func TestDefaultPolicy(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if err := Defaults().Validate(); err != nil {
-		t.Errorf("defaults: got %v, want them valid", err)
+		t.Errorf("defaults: got %v, want a valid policy", err)
 	}
 }
 
@@ -90,7 +90,8 @@ func TestDelaysStayWithinTheLimits(t *testing.T) {
 	})
 }
 
-// An attempt follows at once after the loss of the first session, or of one that has proved itself.
+// An attempt follows without a delay after the loss of the first session, or of a session that has proved that it
+// works.
 func TestFirstAttemptAfterLossCanHaveZeroDelay(t *testing.T) {
 	p := Defaults()
 	p.AtOnce = true

@@ -11,18 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/machine"
 )
 
-// The required parameters.
+// The parameters of the property test.
 const (
-	iterations    = 100 // at least
+	iterations    = 100 // minimum
 	reorderWindow = 100 * time.Millisecond
-	cancellations = 10 // of one call, at most
+	cancellations = 10 // maximum, for one call
 )
 
-// op is one event for a client, or several together.
+// op is one event for a client, or several events together.
 type op struct {
-	Calls []request // made at once
+	Calls []request // calls that are made at the same time
 
-	Cancel int // which call, counted from the latest; 0 for none
+	Cancel int // the call to cancel, counted from the latest; 0 for none
 	Times  int
 
 	Connect, Stop bool
@@ -30,7 +30,7 @@ type op struct {
 	Stale         bool          // the event is from an older connection
 
 	Chance float64
-	Pass   time.Duration // afterwards
+	Pass   time.Duration // time that passes after the event
 }
 
 var requests = rapid.Custom(func(t *rapid.T) request {
@@ -110,8 +110,8 @@ func (c *client) do(o op) {
 	c.pass(o.Pass)
 }
 
-// Answers are reordered, doubled, lost or late; calls time out and are cancelled; connections are lost and the client
-// stops. Each call has one outcome, the table is empty in the end, and tombstones expire.
+// Answers are reordered, doubled, lost or late. Calls time out and are cancelled. Connections are lost, and the client
+// stops. Each call must have one outcome, the table must be empty at the end, and tombstones must expire.
 func TestEachCallHasOneOutcome(t *testing.T) {
 	seen, runs, peak := map[string]int{}, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -137,12 +137,12 @@ func TestEachCallHasOneOutcome(t *testing.T) {
 		"result", "timeout", "cancelled", "lost", "protocol", "shutdown", "backpressure", "state",
 	} {
 		if seen[outcome] == 0 {
-			t.Errorf("no call ended with %s: the property was not tried", outcome)
+			t.Errorf("no call ended with %s, so the test does not cover it", outcome)
 		}
 	}
 }
 
-// Cancelling a call n times is the same as cancelling it once, for all calls and tombstones.
+// Cancelling a call n times must have the same effect as cancelling it once, for all calls and tombstones.
 func TestCancellingIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		once, often := newClient(t.Fatalf), newClient(t.Fatalf)
@@ -175,7 +175,7 @@ func TestLostConnectionFailsAllCallsAtOnce(t *testing.T) {
 		c.checkEnd()
 		for _, cl := range pending {
 			if !slices.Equal(cl.outcomes, []string{"lost"}) {
-				t.Errorf("call %d: got %q, want it lost", cl.id, cl.outcomes)
+				t.Errorf("call %d: got %q, want outcome lost", cl.id, cl.outcomes)
 			}
 		}
 	})

@@ -6,12 +6,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// row is one line of the table.
+// row is one row of the table.
 type row struct {
 	in stateSet
 	on eventSet
 	do []Effect
-	to connstate.State // or same, or done
+	to connstate.State // the next state, or same, or done
 }
 
 type (
@@ -19,7 +19,7 @@ type (
 	eventSet uint32
 )
 
-// nothing is the effect of an event that is ignored.
+// nothing is the list of effects of an event that is ignored.
 var nothing []Effect
 
 func in(states ...connstate.State) (set stateSet) {

@@ -2,7 +2,7 @@ package machine
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
-// Short names of the states for the table.
+// Short names of the states, for the table.
 const (
 	starting     = connstate.Starting
 	initializing = connstate.Initializing
@@ -14,13 +14,13 @@ const (
 	same connstate.State = 0xff // the state does not change
 )
 
-// table is the complete machine: in each of these states, on each of these events, carry out these effects, then
-// enter that state. Every pair of a state and an event is in exactly one row, even if it has no effect.
+// table is the complete machine. Each row means: in each of these states, on each of these events, carry out these
+// effects, then enter that state. Every pair of a state and an event is in exactly one row, even if it has no effect.
 //
-// Policy.enter applies the consequences of a state for the deadline, the counters and the backoff. Policy.stay
-// applies the few changes within a state: for example, an answer to a call resets the backoff to its minimum.
-// Before the first session, a row that leads to backoff leads to closing instead, and reports the cause, if no
-// further attempt is allowed.
+// Policy.enter applies the consequences of a new state for the deadline, the counters and the backoff. Policy.stay
+// applies the few changes within a state: for example, an answer to a call resets the backoff to its minimum. Before
+// the first session, if no further attempt is allowed, a row that leads to backoff leads to closing instead, and
+// reports the cause.
 var table = []row{
 	// The connection is opened.
 	{in(starting), on(TransportUp), do(Negotiate, Pull), initializing},
@@ -81,7 +81,7 @@ var table = []row{
 	{in(starting, backoff), on(Notification, Request), nothing, same},
 	{in(starting, initializing, backoff), on(CallTimeout, CallerLeft, SendBusy), nothing, same},
 
-	// Events that answer no effect of the state are ignored.
+	// Events that do not result from an effect of the state are ignored.
 	{in(initializing, ready, backoff), on(TransportUp, OpenFailed), nothing, same},
 	{in(starting, ready, backoff), on(Negotiated, NegotiationFailed, ProbeLost), nothing, same},
 	{in(ready, backoff), on(Refused, Held, Resumed), nothing, same},

@@ -20,7 +20,7 @@ func TestEveryStateAndEventMatchOneRow(t *testing.T) {
 func TestRowsHaveValidTargetStates(t *testing.T) {
 	for i, r := range table {
 		if r.in == 0 || r.on == 0 {
-			t.Errorf("row %d: covers nothing", i)
+			t.Errorf("row %d: covers no state or event", i)
 		}
 		if r.to != same && r.to != done && r.in.has(r.to) {
 			t.Errorf("row %d: writes %v for the state it is in, want same", i, r.to)
@@ -34,12 +34,12 @@ func TestRowsHaveValidTargetStates(t *testing.T) {
 func TestTransitionTableUsesEveryEffect(t *testing.T) {
 	for e := range effectCount {
 		if !slices.ContainsFunc(table, func(r row) bool { return slices.Contains(r.do, e) }) {
-			t.Errorf("%v: in no row", e)
+			t.Errorf("%v: no row has this effect", e)
 		}
 	}
 }
 
-// The reasons are public. Each except Other is the reason for some transition.
+// The reasons are public. Each reason except Other must belong to some transition.
 func TestEveryTransitionHasAReason(t *testing.T) {
 	used := map[connstate.Reason]bool{connstate.ReasonOther: true}
 	for i, r := range table {
@@ -58,7 +58,7 @@ func TestEveryTransitionHasAReason(t *testing.T) {
 	}
 	for _, why := range connstate.Reasons() {
 		if !used[why] {
-			t.Errorf("reason %v: no move has it", why)
+			t.Errorf("reason %v: no transition has it", why)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func names(consts []constant) (out []string) {
 	return out
 }
 
-// rowsOf returns the numbers of the rows that hold the pair.
+// rowsOf returns the numbers of the rows that contain the pair.
 func rowsOf(s connstate.State, e Event) (rows []int) {
 	for i, r := range table {
 		if r.in.has(s) && r.on.has(e) {

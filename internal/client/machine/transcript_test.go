@@ -92,8 +92,8 @@ func TestTranscriptOfClientLifetime(t *testing.T) {
 	}
 }
 
-// A client that was never ready makes the allowed attempts, in whatever way they fail, and reports why it gives up. It
-// also reports the server's violations.
+// A client that was never ready makes the allowed attempts, whatever the reasons of their failures, and reports why it
+// gives up. It also reports the server's violations.
 func TestClientGivesUpAfterItsInitialAttempts(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 3
@@ -147,7 +147,7 @@ func TestAnyFailureOfLastAttemptEndsClient(t *testing.T) {
 	}
 }
 
-func TestOnceReadyAClientNeverGivesUp(t *testing.T) {
+func TestClientThatWasReadyNeverGivesUp(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 1
 	got := play(t, p, "1s TransportUp\n2s Negotiated\n3s TransportDown\n4s Elapsed\n5s OpenFailed\n6s Elapsed\n7s "+
@@ -158,8 +158,8 @@ func TestOnceReadyAClientNeverGivesUp(t *testing.T) {
 }
 
 // If a server dies after each handshake, the backoff grows, even if the server answers requests that the client itself
-// makes. An answer to a user's call, or a session that has lasted, resets the backoff; a session that has nearly lasted
-// does not.
+// makes. An answer to a user's call, or a session that has lasted, resets the backoff. A session that has nearly lasted
+// does not reset it.
 func TestHandshakeDoesNotResetBackoff(t *testing.T) {
 	p := Defaults()
 	p.BackoffMax = 8 * time.Second

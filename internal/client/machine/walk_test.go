@@ -11,10 +11,9 @@ import (
 
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
-// TestEveryReachableStateHandlesEveryEvent walks the whole graph: from the start, every machine that can be reached
-// meets every event, fresh and stale, early and due. Absolute times and the numbers of epochs and sessions are factored
-// out, which makes the graph finite. The machine's world is part of the graph: everything that its effects opened,
-// closed, requested and failed.
+// The test walks the whole graph. From the start, every machine that can be reached meets every event, fresh and stale,
+// early and due. Absolute times and the numbers of epochs and sessions are factored out, which makes the graph finite.
+// The machine's world is part of the graph: everything that its effects opened, closed, requested and failed.
 func TestEveryReachableStateHandlesEveryEvent(t *testing.T) {
 	for _, attempts := range []int{0, 1, 3} {
 		t.Run(fmt.Sprintf("initial attempts %d", attempts), func(t *testing.T) {
@@ -143,7 +142,7 @@ func (w *walk) wantEveryRowTaken() {
 	for s := range closing + 1 {
 		for e := range eventCount {
 			if !w.taken[pair{s, e}] {
-				w.t.Errorf("%v in %v: never met", e, s)
+				w.t.Errorf("%v in %v: never happened", e, s)
 				continue
 			}
 			rows[rowsOf(s, e)[0]] = true

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// harmless lists the idempotent methods: they only read, or set a value to the same value again.
+// harmless lists the idempotent methods. Such a method only reads, or sets a value to the same value again.
 var harmless = map[string]bool{
 	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true,
 	mcp.MethodListTools: true, mcp.MethodListPrompts: true, mcp.MethodGetPrompt: true, mcp.MethodComplete: true,
@@ -18,10 +18,10 @@ var harmless = map[string]bool{
 	mcp.MethodGetTask: true, mcp.MethodTaskResult: true, mcp.MethodListTasks: true, mcp.MethodCancelTask: true,
 }
 
-// Harmless reports whether a request of this method is idempotent: the server may execute it twice.
+// Harmless reports whether a request of this method is idempotent, so that the server may execute it twice.
 func Harmless(method string) bool { return harmless[method] }
 
-// ChangesOf returns the notifications that f selects: their methods, and the URIs of resources.
+// ChangesOf yields the notifications that f selects: their methods, and the URIs of resources.
 func ChangesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
 	return func(yield func(method, uri string) bool) {
 		if f.ToolsListChanged && !yield(mcp.NotificationToolListChanged, "") ||
@@ -37,7 +37,7 @@ func ChangesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
 	}
 }
 
-// UpdateOf returns the params of the notification that a resource has changed.
+// UpdateOf returns the params of a notification that the resource at uri has changed.
 func UpdateOf(uri string) []byte {
 	params, err := mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: uri})
 	if err != nil {

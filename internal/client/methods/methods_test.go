@@ -13,7 +13,7 @@ func TestEveryMethodIsClassifiedAsHarmlessOrNot(t *testing.T) {
 	for m := range mcp.Methods() {
 		if m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 &&
 			Harmless(m.Name) == slices.Contains(effective, m.Name) {
-			t.Errorf("%s: is it harmless to ask for it twice? %v", m.Name, Harmless(m.Name))
+			t.Errorf("%s: Harmless is %v, want the opposite", m.Name, Harmless(m.Name))
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package serving answers requests of a server, for both kinds of clients: [mcpclient.Client], which has handlers,
-// and the relay, which passes the requests on.
+// Package serving answers requests of a server, for both kinds of clients: [mcpclient.Client], which has handlers, and
+// the relay, which forwards the requests.
 //
 // [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
 package serving
@@ -18,16 +18,16 @@ import (
 )
 
 // Requests holds the requests of a server that are being answered. A request that waits for a person takes long, so
-// both the number of requests and the bytes of their frames are bounded. The zero value is empty; it is safe for
-// concurrent use.
+// both the number of requests and the bytes of their frames are limited. The zero value is empty and ready to use.
+// Requests is safe for concurrent use.
 type Requests struct {
 	mu      sync.Mutex
-	taken   int             // places in use; guarded by mu
-	size    int             // bytes of the frames of requests that have places; guarded by mu
+	taken   int             // number of places in use; guarded by mu
+	size    int             // bytes of the frames of requests with places; guarded by mu
 	running map[ID]*Request // guarded by mu
 }
 
-// ID identifies a request of a server. Ids of requests are unique only within one connection.
+// ID identifies a request of a server. JSON-RPC IDs are unique only within one connection.
 type ID struct {
 	Link *conn.Link
 	ID   jsonrpc.ID
@@ -37,15 +37,15 @@ type ID struct {
 type Request struct {
 	id        ID
 	cancel    context.CancelCauseFunc
-	cancelled *conn.CancelledByServer // set once the server has cancelled the request; guarded by Requests.mu
+	cancelled *conn.CancelledByServer // set when the server has cancelled the request; guarded by Requests.mu
 }
 
-// ID returns the request's JSON-RPC id.
+// ID returns the request's JSON-RPC ID.
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
-// Enter takes a place for a request with a frame of size bytes. most bounds the number of requests with places, and
-// room the bytes of their frames; Enter reports false if the request would exceed either. The caller must release the
-// place with [Requests.Leave].
+// Enter takes a place for a request with a frame of size bytes. most is the maximum number of places, and room the
+// maximum size of the frames together. Enter returns false if the request would exceed either. After a successful
+// Enter, the caller must release the place with [Requests.Leave].
 func (s *Requests) Enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Requests) Leave(size int) {
 	s.size -= size
 }
 
-// Begin registers a request that is being answered and returns the context for its handler.
+// Begin registers a request that is being answered, and returns the context for its handler.
 func (s *Requests) Begin(ctx context.Context, id ID) (context.Context, *Request) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &Request{id: id, cancel: cancel}
@@ -78,7 +78,7 @@ func (s *Requests) Begin(ctx context.Context, id ID) (context.Context, *Request)
 	return ctx, r
 }
 
-// Cancel cancels the context of a request's handler, with cause.
+// Cancel cancels the context of a request's handler with cause. why is the server's cancellation.
 func (s *Requests) Cancel(id ID, why *conn.CancelledByServer, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +88,8 @@ func (s *Requests) Cancel(id ID, why *conn.CancelledByServer, cause error) {
 	}
 }
 
-// End unregisters r after its handler has returned. It returns the server's cancellation of the request, nil if
-// none.
+// End unregisters r after its handler has returned. If the server has cancelled r, End returns the cancellation, and
+// otherwise nil.
 func (s *Requests) End(r *Request) *conn.CancelledByServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Requests) Len() int {
 	return len(s.running)
 }
 
-// Incoming describes a message of the server for telemetry. in holds the attributes that the caller sets.
+// Incoming describes a message of the server for the telemetry. in holds the attributes that the caller sets.
 func Incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
 	in instrument.Incoming) instrument.Incoming {
 	in.Method, in.Peer, in.Size = method, peer, size
@@ -118,8 +118,8 @@ func Incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
 	return in
 }
 
-// Reply sends the answer to a request and ends the operation: with err, which may be nil, or as lost if the answer
-// could not be sent.
+// Reply sends the answer to a request and ends the operation. The operation ends with err, which may be nil, or as lost
+// if the answer could not be sent.
 func Reply(op *instrument.Op, method string, frame []byte, err error, answer conn.Answerer, patient bool) {
 	defer op.End(conn.BrokenOff)
 	op.Sending()
@@ -130,11 +130,11 @@ func Reply(op *instrument.Op, method string, frame []byte, err error, answer con
 	}
 	op.Sent(len(frame))
 	result := FaultOf(method, err).Result()
-	result.Err = err // the log gets the real error, the server only a neutral text
+	result.Err = err // the log gets the real error; the server gets only a neutral text
 	op.End(result)
 }
 
-// lostAnswer returns the error.type of a request whose answer could not be sent.
+// lostAnswer returns the attribute error.type of a request whose answer could not be sent.
 func lostAnswer(err error) string {
 	if errors.Is(err, transport.ErrBusy) {
 		return names.ErrorTransportBusy
@@ -145,7 +145,7 @@ func lostAnswer(err error) string {
 // ErrInternal replaces errors that must not be sent to the server.
 var ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
-// FaultOf converts the error of a handler for telemetry, nil to nil.
+// FaultOf converts the error of a handler for the telemetry, and nil to nil.
 func FaultOf(method string, err error) *conn.Fault {
 	if err == nil {
 		return nil

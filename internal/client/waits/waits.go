@@ -1,9 +1,9 @@
 // Package waits computes all delays that a peer suggests: the HTTP header Retry-After, the field retry of an event
-// stream, the interval between two polls of a task. A suggestion is bounded from below and above, and repeated
-// failures lengthen the delay.
+// stream, the interval between two polls of a task. The package limits each suggestion to a minimum and a maximum, and
+// lengthens the delay after repeated failures.
 //
-// A possible surprise: no delay is shorter than the suggested one, up to [Most]; jitter only adds to it. Jitter
-// shortens the default delays instead, so they stay below the documented values.
+// A possible surprise: jitter only adds to a suggested delay, so no delay is shorter than the suggestion, up to [Most].
+// Default delays are different: jitter shortens them, so they stay below the documented values.
 package waits
 
 import (
@@ -13,13 +13,14 @@ import (
 	"time"
 )
 
-// Default bounds of suggested delays.
+// Default limits of suggested delays.
 const (
 	Least = 100 * time.Millisecond // for streams and polls; a Retry-After may be 0
 	Most  = 10 * time.Minute
 )
 
-// Delays before a stream is reopened if the server has suggested none; each is twice as long as the previous one.
+// First and longest delay before a stream is reopened, if the server has suggested none. Each delay is twice as long as
+// the previous one.
 const (
 	firstReopen = time.Second
 	lastReopen  = 30 * time.Second
@@ -28,12 +29,11 @@ const (
 // lastPoll is the maximum of a poll delay that failures have lengthened.
 const lastPoll = time.Minute
 
-// longestLeast is the maximum of the minimum delay for streams that end soon, if the server suggests a shorter
-// delay.
+// longestLeast is the maximum of the minimum delay for streams that end soon, if the server suggests a shorter delay.
 const longestLeast = time.Second
 
-// RetryAfter parses a header field Retry-After: seconds, or a date, which may have passed. The delay is at most
-// [Most]. ok is false if the value is invalid. (RFC 9110, section 10.2.3)
+// RetryAfter parses a Retry-After header field, which contains seconds or a date. The date may have passed. The delay
+// is at most [Most]. ok is false if the value is invalid. (RFC 9110, section 10.2.3)
 func RetryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(Most/time.Second))) * time.Second, true
@@ -55,12 +55,13 @@ func digits(value string) bool {
 	return value != ""
 }
 
-// Reopen returns the delay before a stream is reopened. suggested is the delay that the server suggests, negative
-// for none; useless counts how many times in a row the stream brought nothing or did not open, brief how many
-// times it ended soon.
+// Reopen returns the delay before a stream is reopened. suggested is the delay that the server suggests; a negative
+// value means none. useless is how many times in a row the stream delivered nothing or did not open. brief is how many
+// times in a row it ended soon.
 //
-// A suggestion is bounded by [Least] and [Most], plus up to a fifth; for brief streams the minimum doubles up to 1
-// s. Without a suggestion the delay is 1 s, doubles with each useless attempt up to 30 s, minus up to a fifth.
+// A suggestion is limited to the range from [Least] to [Most], and up to a fifth is added. For brief streams, the
+// minimum doubles up to 1 s. Without a suggestion, the delay is 1 s and doubles with each useless attempt up to 30 s,
+// and up to a fifth is subtracted.
 func Reopen(suggested time.Duration, useless, brief int) time.Duration {
 	if suggested < 0 {
 		own := doubled(firstReopen, useless, lastReopen)
@@ -70,9 +71,9 @@ func Reopen(suggested time.Duration, useless, brief int) time.Duration {
 	return wait + chance(wait/5)
 }
 
-// Poll returns the delay before the next poll of a peer that suggests suggestedMs milliseconds; if nil, usual
-// applies. The delay is between least and most. Each failure in a row doubles it up to a minute, unless it is
-// longer already. Up to a tenth is added.
+// Poll returns the delay before the next poll of a peer. suggestedMs is the peer's suggestion in milliseconds; if it is
+// nil, usual applies. The delay is between least and most. Each consecutive failure doubles it, up to a minute or up to
+// the suggestion if that is longer. Up to a tenth is added.
 func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) time.Duration {
 	d := usual
 	if suggestedMs != nil {
@@ -83,7 +84,7 @@ func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) ti
 	return d + chance(d/10)
 }
 
-// doubled returns d after times doublings; most is their upper bound.
+// doubled returns d after a number of doublings, but at most most.
 func doubled(d time.Duration, times int, most time.Duration) time.Duration {
 	for ; times > 0 && d < most; times-- {
 		d = min(2*d, most)
@@ -93,5 +94,5 @@ func doubled(d time.Duration, times int, most time.Duration) time.Duration {
 
 func within[N ~int64](n, least, most N) N { return min(max(n, least), most) }
 
-// chance returns a random duration from 0 to below d.
+// chance returns a random duration of at least 0 and less than d.
 func chance(d time.Duration) time.Duration { return time.Duration(rand.Float64() * float64(d)) }

@@ -22,7 +22,7 @@ func TestRetryAfterIsParsedAndLimited(t *testing.T) {
 	}
 	for _, value := range []string{"", "soon", "-1", "1.5", " 7", "7s", "٧"} {
 		if got, ok := RetryAfter(value, now); got != 0 || ok {
-			t.Errorf("%q: got %v, %v, want that it does not say", value, got, ok)
+			t.Errorf("%q: got %v, %v, want an invalid value", value, got, ok)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestPollIntervalIsBounded(t *testing.T) {
 	} {
 		for range 100 {
 			if got := Poll(c.suggested, usual, least, most, c.failures); got < c.want || got > c.want+c.want/10 {
-				t.Fatalf("%v behind %d failures: got %v, want %v and up to a tenth more", c.suggested, c.failures, got, c.want)
+				t.Fatalf("%v after %d failures: got %v, want %v and up to a tenth more", c.suggested, c.failures, got, c.want)
 			}
 		}
 	}

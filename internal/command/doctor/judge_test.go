@@ -40,7 +40,7 @@ func TestListChecksHaveVerdicts(t *testing.T) {
 	broken := offering(tools(2))
 	broken.offers.tools.err = errors.New("no answer in time")
 	cut := offering(tools(4))
-	cut.offers.tools.err = fmt.Errorf("%w: the server gave the cursor \"x\" twice", mcpclient.ErrListCutShort)
+	cut.offers.tools.err = fmt.Errorf("%w: the server returned the cursor \"x\" twice", mcpclient.ErrListCutShort)
 	large := tools(1)
 	large[0].Description = strings.Repeat("long ", manyBytes/5)
 	for name, tc := range map[string]struct {
@@ -53,7 +53,7 @@ func TestListChecksHaveVerdicts(t *testing.T) {
 		"a list that fails": {toolsListed, broken, "fail: the list of tools failed after 2: no answer in time"},
 		"a list that is cut short": {toolsListed, cut,
 			`warn: 4 tools, 196 B as JSON, and there may be more: the list is incomplete, because its cursors ` +
-				`cannot be followed: the server gave `},
+				`cannot be followed: the server returned `},
 		"a large list": {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
 		"a name with " +
 			"spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 invalid or duplicate name: "two words"`},

@@ -172,6 +172,6 @@ func Record(t *testing.T, tr transport.Transport, content bool, use func(transpo
 	p, err := mcpproxy.New(tr, &mcpproxy.Options{Recorder: r, Telemetry: telemetry.Off()})
 	must(t, err)
 	use(Reach(p))
-	must(t, r.Close(context.Background()))
+	must(t, r.Close())
 	return file.Bytes()
 }
