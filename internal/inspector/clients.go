@@ -119,9 +119,8 @@ type getAnswer struct {
 	Calls      []callLine      `json:"calls" jsonschema:"oldest calls in flight"`
 	Operations []operationLine `json:"operations" jsonschema:"statistics by method and target, most failures first"`
 	Recent     []entryLine     `json:"recent" jsonschema:"the newest first"`
-	Others     int             `json:"others,omitempty" jsonschema:"number of other clients with this name: pass source " +
-		"to select one"`
-	Missing []string `json:"missing,omitempty"`
+	Others     int             `json:"others,omitempty" jsonschema:"number of others with this name: pass source"`
+	Missing    []string        `json:"missing,omitempty"`
 }
 
 // callLine is a call in flight.

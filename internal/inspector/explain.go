@@ -16,8 +16,7 @@ const explainDescription = "Explain why a call failed, or where its time went: t
 type explainArguments struct {
 	TraceID string `json:"trace_id,omitempty" jsonschema:"id of the trace, or correlation id of the call"`
 	Tool    string `json:"tool,omitempty" jsonschema:"instead of trace_id: explain the last failure of this tool"`
-	Peer    string `json:"peer,omitempty" jsonschema:"instead of trace_id: explain the last failure of this client or " +
-		"server"`
+	Peer    string `json:"peer,omitempty" jsonschema:"in place of trace_id: the last failure of this client or server"`
 }
 
 // explanation is the answer of the tool explain.

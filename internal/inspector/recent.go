@@ -91,9 +91,8 @@ func (l *entryLine) text() string {
 
 type flightAnswer struct {
 	Entries    []entryLine `json:"entries" jsonschema:"the newest first"`
-	NextCursor int         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page with older entries; absent " +
-		"on the last page"`
-	Missing []string `json:"missing,omitempty"`
+	NextCursor int         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page, absent on the last"`
+	Missing    []string    `json:"missing,omitempty"`
 }
 
 func (in *inspector) flight(ctx context.Context, a flightArguments) (*flightAnswer, error) {
@@ -122,8 +121,7 @@ type tracesArguments struct {
 
 // traceLine is a trace in a list.
 type traceLine struct {
-	TraceID string `json:"trace_id" jsonschema:"trace id or correlation id; if empty, call explain with tool " +
-		"and peer"`
+	TraceID   string          `json:"trace_id" jsonschema:"id for explain; if empty, pass tool and peer"`
 	Time      time.Time       `json:"time"`
 	Peer      string          `json:"peer"`
 	Operation string          `json:"operation"`
