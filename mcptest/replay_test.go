@@ -78,7 +78,7 @@ func TestInvalidRecordingEndsTest(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":   {"", "line 1: not a recording"},
 		"no host": {strings.SplitAfter(string(text), "\n")[0], "has no message from a host"},
-		"silent":  {strings.Replace(string(text), `"content":true`, `"content":false`, 1), "record it with --record-content"},
+		"silent":  {strings.Replace(string(text), `"content":true`, `"content":false`, 1), "record again with --record-content"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -22,7 +22,7 @@ func Listen(addr string) (*net.TCPListener, error) {
 		return nil, err
 	}
 	if !hostname.LoopbackAddr(tcp) {
-		return nil, fmt.Errorf("%q is not a loopback address", addr)
+		return nil, fmt.Errorf("%q is not a loopback address; use 127.0.0.1, for example", addr)
 	}
 	return net.ListenTCP("tcp", tcp)
 }
