@@ -5,7 +5,7 @@
 // Start with [InstrumentClient] and [InstrumentServer]: one line each, right after creating the client or server. The
 // Schema of package telemetry lists everything that is emitted, and the options are those of telemetry.New.
 //
-// What may surprise:
+// Details that may surprise:
 //
 //   - Middleware added before this middleware runs inside its spans, and middleware added later runs around them. If
 //     middleware sends a request twice, there are two spans if it was added later, and one span otherwise.

@@ -4,7 +4,7 @@
 // Start with [WrapTransport], for clients, and [InstrumentServer]: one line each. The Schema of package telemetry lists
 // everything that is emitted, and the options are those of telemetry.New.
 //
-// What may surprise:
+// Details that may surprise:
 //
 //   - A client is observed at its transport. Instead of a constructor that creates the transport, such as
 //     NewStdioMCPClient, use NewClient with a wrapped transport of package transport.

@@ -9,7 +9,7 @@
 // traces; the number, failures and durations of calls for each tool; and its last events. It shows the same for
 // servers, and refreshes itself. docs/debugging.md explains each figure.
 //
-// What may surprise:
+// Details that may surprise:
 //
 //   - Clients and servers register themselves. A client stays on the page until it ends; a server stays while it serves
 //     a client or has an HTTP handler that is not shut down.

@@ -4,7 +4,7 @@
 // Start with [Listen], and with [Sink.ListenHTTP] for HTTP. Export to [Sink.Endpoint], and read with [Sink.Snapshot] or
 // wait with [Sink.WaitFor].
 //
-// What may surprise:
+// Details that may surprise:
 //
 //   - The sink listens only on the loopback, without TLS; it is not a replacement for a collector.
 //   - It keeps the newest 100 000 spans, metric points and log records each, or fewer if their messages exceed 128 MiB.

@@ -4,7 +4,7 @@
 // Start with [Parse], which parses a page's own templates, and [Templates.Write], which renders a template in the
 // frame. The classes of the stylesheet are listed at the top of style.css.
 //
-// What may surprise:
+// Details that may surprise:
 //
 //   - A page is a single document that contains its stylesheet and script, so no other path needs a handler. The
 //     content security policy allows both by their hashes; other styles and scripts, such as those in data, do not run.

@@ -4,7 +4,7 @@
 // Start with [Render], or with [Arrange] to draw outside a terminal. Spans are plain values, so the package imports
 // neither OpenTelemetry nor gRPC. The mcpotel command gets its spans from package otlpsink.
 //
-// What may surprise:
+// Details that may surprise:
 //
 //   - Any text in a span may come from a peer. Control and other unprintable characters become U+FFFD, so a name cannot
 //     move the cursor, set a colour or start a line. Text is cut to the width of its column; wide characters count as
