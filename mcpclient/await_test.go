@@ -59,7 +59,7 @@ func TestStatusKeepsTheLastFailureUntilTheNextAttemptEnds(t *testing.T) {
 	})
 }
 
-func TestFailureIsLoggedOnlyInItsTransition(t *testing.T) {
+func TestFailureIsLoggedOnlyOnTheTransitionThatItCaused(t *testing.T) {
 	first := true
 	rig := &rigged{dial: func(context.Context) (error, bool) {
 		defer func() { first = false }()

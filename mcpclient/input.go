@@ -88,7 +88,7 @@ func checkInputs(requests mcp.InputRequests) error {
 		size += len(key) + len(r.Method) + len(r.Params)
 	}
 	if size > maxInputBytes {
-		return fmt.Errorf("the server requested inputs of more than %d bytes at once", maxInputBytes)
+		return fmt.Errorf("the requests for input in one answer of the server exceed %d bytes", maxInputBytes)
 	}
 	return nil
 }

@@ -384,7 +384,8 @@ func (t *Task) requestIn(ctx context.Context, method string, params, result any,
 	return t.about(e)
 }
 
-// about returns a copy of e with the ID of the task, and with the condition that an error of the server implies.
+// about returns a copy of e with the ID of the task. If the server's error means that the server does not know the
+// task, the copy wraps ErrTaskUnknown, and also ErrTaskExpired if the lifetime of the task has passed.
 func (t *Task) about(e *Error) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -160,7 +160,7 @@ func (t *observedTransport) outcome(ctx context.Context, method string, response
 		return end, said{}
 	}
 	if e := response.Error; e != nil && ctx.Err() != nil {
-		return failure(ctx, e.AsError()), said{} // in process, the handler of a cancelled call has answered
+		return failure(ctx, e.AsError()), said{} // the call was cancelled, but an in-process handler answers anyway
 	} else if e != nil {
 		return instrument.Result{
 			Code: int64(e.Code), HasCode: true, Message: e.Message, Err: e.AsError(), Expected: method == methodDiscover,

@@ -39,7 +39,7 @@ func (c *connection) readArguments(args []string) (*given, error) {
 	}
 	if first := args[0]; first == "-" || strings.HasPrefix(first, "@") || strings.HasPrefix(first, "{") {
 		if len(args) > 1 {
-			return nil, fmt.Errorf("%w; the arguments are one JSON object, or each is NAME=VALUE", c.unexpected(args[1]))
+			return nil, fmt.Errorf("%w; give either one JSON object, or only NAME=VALUE arguments", c.unexpected(args[1]))
 		}
 		object, err := c.readObject(first)
 		return &given{object: object}, err

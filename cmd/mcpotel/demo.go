@@ -153,7 +153,7 @@ func (d *demo) timeout(ctx context.Context) error {
 		_, err := d.client.CallTool(ctx, "wait", demoserver.WaitArguments{Seconds: 30},
 			mcpclient.WithTimeout(300*time.Millisecond))
 		if !errors.Is(err, mcpclient.ErrTimeout) {
-			return fmt.Errorf("want a timeout, got %w", err)
+			return fmt.Errorf("want a timeout, got %v", err)
 		}
 		d.say("the call: %v; the client then cancelled it at the server", err)
 		return nil

@@ -26,7 +26,7 @@ type opKey struct {
 	target     string
 }
 
-// opInfo holds the state that all operations of a side with one key share, so that the state is built only once.
+// opInfo holds the state that all operations of one side with the same key share. It is built once for each key.
 type opInfo struct {
 	*opNames
 	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement

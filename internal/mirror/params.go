@@ -49,7 +49,8 @@ func Params(inputSchema []byte) ([]Param, error) {
 	return w.found, nil
 }
 
-// MayMark reports whether the JSON text may contain a mark. It only searches for substrings, which is fast.
+// MayMark reports whether the JSON text may contain the keyword x-mcp-header. It is fast, because it only searches for
+// substrings.
 func MayMark(text []byte) bool {
 	return bytes.Contains(text, []byte(annotation)) || bytes.Contains(text, []byte(`\u`))
 }

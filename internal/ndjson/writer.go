@@ -250,7 +250,8 @@ func (w *Writer) writeNow(frame []byte) error {
 	return nil
 }
 
-// writeLater starts a goroutine that writes out. The wait of frames that were not queued begins now.
+// writeLater starts a goroutine that flushes. For frames that went into w.out without queueing, the waiting time starts
+// now.
 func (w *Writer) writeLater() {
 	if w.waited != nil {
 		w.out.stamp()

@@ -200,8 +200,8 @@ func TestInferInputRefusesUnsupportedTypes(t *testing.T) {
 		{reflect.TypeFor[withFormat](), "schema.withFormat.A: no schema for a field with the json option format"},
 		{reflect.TypeFor[withInline](), "schema.withInline.A: no schema for a field with the json option inline"},
 		{reflect.TypeFor[withQuote](), "schema.withQuote.A: no schema for a quoted name"},
-		{reflect.TypeFor[withNamed](), "schema.withNamed.place: no schema for an embedded field that is a property"},
-		{reflect.TypeFor[withEmbedded](), "schema.withEmbedded.Scalar: no schema for an embedded field that is a property"},
+		{reflect.TypeFor[withNamed](), "schema.withNamed.place: no schema for an embedded field with a JSON name"},
+		{reflect.TypeFor[withEmbedded](), "schema.withEmbedded.Scalar: no schema for an embedded field with a JSON name"},
 		{reflect.TypeFor[withTime](), "want a struct or a map"},
 		{reflect.TypeFor[withEmptyTag](), "empty jsonschema tag"},
 	} {

@@ -115,7 +115,8 @@ func checkTag(f reflect.StructField, tag string) error {
 		return fmt.Errorf("no schema for a quoted name: %s", tag)
 	}
 	if f.Anonymous && (name != "" || base(f.Type).Kind() != reflect.Struct || special(base(f.Type)) != nil) {
-		return fmt.Errorf("no schema for an embedded field that is a property")
+		return fmt.Errorf("no schema for an embedded field with a JSON name, or with a type that is not a plain struct; " +
+			"name the field")
 	}
 	for option := range strings.SplitSeq(options, ",") {
 		switch option, _, _ = strings.Cut(option, ":"); option {

@@ -25,7 +25,7 @@ type FlightEntry struct {
 	//	lost          a notification reached no handler
 	//	panic         a handler panicked
 	//	exit          the server's process PID ended, with Code or by the signal in Reason
-	//	stream        a stream that serves no single request opened, or was Closed
+	//	stream        a stream that does not belong to a single request opened, or was Closed
 	//	session       a session ended
 	//	task          a task ended, with the status in Reason
 	//	failure       a server's connection failed

@@ -190,7 +190,8 @@ func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	return c.flight.find(id), c.old.stream != nil
 }
 
-// fail ends the connection, once: Send fails and Receive returns why. The connection still has to be closed.
+// fail ends the connection: Send then fails, and Receive returns why. Only the first call has an effect. The caller
+// must still close the connection.
 func (c *httpConn) fail(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

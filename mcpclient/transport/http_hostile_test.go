@@ -52,7 +52,7 @@ func (o *observing) Review(resp *http.Response, _ int) (bool, error) {
 }
 
 // A user's RoundTripper, such as a cache or a test double, may leave Response.Request nil.
-func TestHTTPAuthorizerGetsResponseWithRequest(t *testing.T) {
+func TestHTTPAuthorizerResponseAlwaysHasRequest(t *testing.T) {
 	client := &http.Client{Transport: forgetful(func(*http.Request) (*http.Response, error) {
 		return &http.Response{
 			StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},

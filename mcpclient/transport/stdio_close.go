@@ -25,7 +25,8 @@ func (c *stdioConn) Close(ctx context.Context) error {
 		err = fmt.Errorf("process %d was killed and has not ended after %v", c.proc.pid, killWait)
 	}
 	if !within(0, c.stderrRead) {
-		err = errors.Join(err, errors.New("Stdio.Stderr or a log handler has not returned after a line of standard error"))
+		err = errors.Join(err,
+			errors.New("Stdio.Stderr or a log handler is still blocked on a line of the process's standard error"))
 	}
 	return err
 }
@@ -51,7 +52,8 @@ func (c *stdioConn) discard() {
 	_, _ = io.Copy(io.Discard, c.stdout.f)
 }
 
-// closeStdin sends the accepted frames, within a fifth of the time, and then closes the child's standard input.
+// closeStdin sends the accepted frames, for at most a fifth of the budget of Close, and then closes the child's
+// standard input.
 func (c *stdioConn) closeStdin(ctx context.Context, p patience) {
 	ctx, cancel := context.WithDeadline(ctx, p.start.Add(p.budget/5))
 	defer cancel()

@@ -56,9 +56,9 @@ type Config struct {
 	// goroutine, including one that is sending, and must return quickly.
 	QueueWait func(time.Duration)
 
-	// Stream, if not nil, is called when a stream has opened that serves no single request. kind is "get" for the stream
-	// of a legacy session, "sse" for the stream of HTTP+SSE. The returned function is called when the stream has ended,
-	// with nil if it ended normally. Both functions may be called from any goroutine and must return quickly.
+	// Stream, if not nil, is called when a stream has opened that does not belong to a single request. kind is "get" for
+	// the stream of a legacy session, "sse" for the stream of HTTP+SSE. The returned function is called when the stream
+	// has ended, with nil if it ended normally. Both functions may be called from any goroutine and must return quickly.
 	Stream func(kind string) (ended func(error))
 
 	// Missed, if not nil, is called when notifications or requests of the server may be lost: their stream was

@@ -184,7 +184,7 @@ var httpArea = area{
 			what: "Usage of rates by accounts", where: []string{"internal/server/rates.Books.books"},
 			bound: "{internal/server/rates.maxBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
 			full: "idle accounts are forgotten first, then any",
-			test: "internal/server/rates.TestTrackedAccountsAreLimited",
+			test: "internal/server/rates.TestNumberOfTrackedAccountsIsLimited",
 		},
 		{
 			what:  "Bodies, of one account",

@@ -47,7 +47,7 @@ func TestExportsMatchTheBaseline(t *testing.T) {
 	}
 }
 
-func TestEachExportIsOneLine(t *testing.T) {
+func TestEachExportIsPrintedOnOneLine(t *testing.T) {
 	const source = `package p
 
 const Typed Kind = "x"

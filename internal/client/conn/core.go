@@ -73,7 +73,8 @@ type Features interface {
 	Missed(cause string)
 	// Authorized is called when the client has new credentials, which all later requests use.
 	Authorized()
-	// AskForLife sends a request to the server. It returns false if the session has ended.
+	// AskForLife sends a request whose only purpose is an answer: a ping, or its replacement in revisions without ping. It
+	// returns false if the session has ended.
 	AskForLife(s *Session) bool
 	// Ended is called when the core has ended. The core holds its mutex during the call.
 	Ended()

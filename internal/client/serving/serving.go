@@ -43,9 +43,9 @@ type Request struct {
 // ID returns the request's JSON-RPC ID.
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
-// Enter takes a place for a request with a frame of size bytes. most is the maximum number of places, and room the
-// maximum size of the frames together. Enter returns false if the request would exceed either. After a successful
-// Enter, the caller must release the place with [Requests.Leave].
+// Enter reserves a place for a request whose frame has size bytes. It returns false if most places are already in use,
+// or if the frames of all requests would exceed room bytes. After a successful Enter, the caller must release the place
+// with [Requests.Leave].
 func (s *Requests) Enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

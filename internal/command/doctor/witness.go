@@ -79,7 +79,7 @@ func (w *witness) violationCounts() map[string]int {
 	return maps.Clone(w.violations)
 }
 
-// rejectedTools returns the tools that the client does not use.
+// rejectedTools returns the tools that the client has rejected, with the reasons.
 func (w *witness) rejectedTools() []rejection {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -92,7 +92,8 @@ func (s *stage) connect(t transport.Transport, o *mcpclient.Options) (*mcpclient
 	return c, err
 }
 
-// pair returns a client of a server with these tools, with injected faults between them.
+// pair starts a server with these tools and returns a client of the server. The faults are injected between the client
+// and the server.
 func (s *stage) pair(tools map[string]tool, faults ...chaos.Fault) (*mcpclient.Client, error) {
 	server, err := s.serve(tools)
 	if err != nil {

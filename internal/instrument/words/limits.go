@@ -50,7 +50,8 @@ const MaxMember = 256
 // All clients and servers of a meter share the attribute sets that the SDK permits for each instrument: see decision
 // 0021.
 const (
-	// SetLimit is the SDK's default limit. The last set collects everything beyond the limit.
+	// SetLimit is the SDK's default limit on the attribute sets of an instrument. The SDK merges all further sets into the
+	// last one, so only MaxSets are usable.
 	SetLimit = 2000
 	MaxSets  = SetLimit - 1
 

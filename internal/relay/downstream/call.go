@@ -41,7 +41,7 @@ type call struct {
 
 	hello *engine.Agreement // the introduction of the client, for initialize; nil for any other request
 	over  atomic.Bool
-	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
+	box   mailbox.Box // messages queued for a modern client over HTTP; all such clients share one receiver
 
 	mu      sync.Mutex
 	stopped func() // guarded by mu; reports the end of a subscription to telemetry; nil before its acknowledgement

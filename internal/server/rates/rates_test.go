@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-func TestTrackedAccountsAreLimited(t *testing.T) {
+func TestNumberOfTrackedAccountsIsLimited(t *testing.T) {
 	var limits Limits
 	for i := range limits {
 		limits[i] = Rate{PerSecond: -1}

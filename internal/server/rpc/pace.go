@@ -66,7 +66,7 @@ func (r record) add(took time.Duration) record {
 	return r
 }
 
-// stalled returns the record of a handler that is no longer trusted.
+// stalled returns r after a stall: the handler is not trusted until it has had twice as many runs, up to a limit.
 func (r record) stalled() record {
 	return record{r.mean, 0, min(r.doublings+1, maxDouble)}
 }

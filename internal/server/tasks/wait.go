@@ -231,8 +231,8 @@ func (w *wait) respond(key string, r response) {
 	}
 }
 
-// claim makes w the wait that asks a question. It reports false if another wait already asks it and has a client that
-// reads.
+// claim reserves the question for w, so that no other wait asks it. It returns false if another wait has the question
+// and the client of that wait still reads its stream.
 func (k *Keeper) claim(q question, w *wait) bool {
 	k.mu.Lock()
 	holder := k.claims[q]

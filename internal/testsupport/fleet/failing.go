@@ -124,14 +124,15 @@ func oneFailure(t *testing.T, r *telemetrytest.Recording, w *Way, errorType stri
 		if s.Status().Code == codes.Error && got == errorType {
 			failed++
 		} else {
-			t.Errorf("the span %q has the status %v and the error.type %q, want %q", name, s.Status(), got, errorType)
+			t.Errorf("span %q: status %v and error.type %q, want status Error and error.type %q", name, s.Status(), got,
+				errorType)
 		}
 	}
 	if failed != 1 {
 		t.Errorf("%d CLIENT spans %q failed, want one", failed, name)
 	}
 	if n := r.Count("mcp.client.operation.duration", "mcp.method.name", w.Method, "error.type", errorType); n != 1 {
-		t.Errorf("%d points of the duration have the error.type %s, want one", n, errorType)
+		t.Errorf("mcp.client.operation.duration has %d points with error.type %s, want 1", n, errorType)
 	}
 	records := 0
 	for _, record := range r.Logs("mcp_client.request.exception") {

@@ -19,7 +19,8 @@ const (
 	// ReadOnly tools only read: readOnlyHint. Repeating the same call is polling; asking different questions that all have
 	// the same answer is not.
 	ReadOnly Traits = 1 << iota
-	// Idempotent tools may be called again: idempotentHint. That is polling, too.
+	// Idempotent marks a tool that has idempotentHint: a repeated call has no further effect, so it also counts as
+	// polling.
 	Idempotent
 	// Writes marks a tool that changes something according to its annotations: readOnlyHint is false, or it has one of the
 	// hints that are only for such tools. If every result of the tool is "ok", its calls may still have different effects.

@@ -73,16 +73,16 @@ const (
 	// took too long. The record contains their number. With a method, it is the number of failures of the method
 	// that had no record when the client was closed.
 	EventMCPClientLogLost = "mcp_client.log.lost"
-	// A stream that serves no single request was opened.
+	// A stream that does not belong to a single request was opened.
 	EventMCPClientStreamOpened = "mcp_client.stream.opened"
-	// A stream that serves no single request ended. The record has an error unless the end was normal.
+	// A stream that does not belong to a single request ended. The record has an error unless the end was normal.
 	EventMCPClientStreamClosed = "mcp_client.stream.closed"
 	// The server does not offer a stream for its own messages, which is optional.
 	EventMCPClientStreamRefused = "mcp_client.stream.refused"
 	// The server rejected a message that has no answer: a notification, or the answer to one of its own requests.
 	EventMCPClientMessageRefused = "mcp_client.message.refused"
 	// A ready connection was lost, or the client gave up. The record contains the latest events that no earlier
-	// record of this kind contains. It follows the transition, at most once a minute.
+	// record of this kind contains. It follows the record of the transition, at most once a minute.
 	EventMCPClientConnectionFlightRecord = "mcp_client.connection.flight_record"
 	// In a later session, or after a change of subscriptions, the server no longer reports updates of a subscribed
 	// resource. Limit for each method and error type: five records at once, then one a second.
@@ -139,9 +139,9 @@ const (
 	// A notification was not sent. Debug if an equal notification was waiting, or if the client has no open stream
 	// for it. Limited like records of violations.
 	EventMCPServerNotificationDropped = "mcp_server.notification.dropped"
-	// A client opened a stream that serves no single request.
+	// A client opened a stream that does not belong to a single request.
 	EventMCPServerStreamOpened = "mcp_server.stream.opened"
-	// A stream that serves no single request ended.
+	// A stream that does not belong to a single request ended.
 	EventMCPServerStreamClosed = "mcp_server.stream.closed"
 	// The http.ResponseWriter does not support deadlines, for example because the writer of a middleware has no
 	// Unwrap method. So the server cannot disconnect a client that stops reading. Once for each handler.

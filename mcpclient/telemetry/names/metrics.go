@@ -54,7 +54,7 @@ const (
 	MetricMCPClientConnectionBackoff = "mcp_client.connection.backoff"
 	// Open streams that serve no single request. In {stream}.
 	MetricMCPClientStreamActive = "mcp_client.stream.active"
-	// Lifetime of a stream that serves no single request. In s.
+	// Lifetime of a stream that does not belong to a single request. In s.
 	MetricMCPClientStreamDuration = "mcp_client.stream.duration"
 	// Lookups of results in the client's cache. A hit sends no request, and no other metric counts it. In {lookup}.
 	MetricMCPClientCacheLookups = "mcp_client.cache.lookups"
@@ -103,7 +103,7 @@ const (
 	MetricMCPServerSessionActive = "mcp_server.session.active"
 	// Open streams that serve no single request. In {stream}.
 	MetricMCPServerStreamActive = "mcp_server.stream.active"
-	// Lifetime of a stream that serves no single request. In s.
+	// Lifetime of a stream that does not belong to a single request. In s.
 	MetricMCPServerStreamDuration = "mcp_server.stream.duration"
 	// Sizes of frames. In By.
 	MetricMCPServerMessageSize = "mcp_server.message.size"

@@ -47,7 +47,7 @@ const (
 
 func (r *request) size() int { return len(r.method) + len(r.tool) + requestOverhead }
 
-// Send applies the plan to requests. Other messages are only delayed, by a freeze or behind messages that wait.
+// Send applies the plan to requests. It only delays other messages: during a freeze, or while earlier messages wait.
 func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -31,7 +31,8 @@ func (r *rig) nothingLeft() {
 	}
 }
 
-// Wrapper is a transport that a test puts around the transport under test, to fulfil the contract.
+// Wrapper is implemented by a transport that adds something that the contract test needs, such as new streams for each
+// connection, to the transport under test. The leak check uses it to find the package under test.
 type Wrapper interface {
 	// Unwrap returns a transport of the package under test.
 	Unwrap() transport.Transport

@@ -248,7 +248,7 @@ func receive(t testing.TB, s store.Sessions, process, prefix string, behind int6
 			return all
 		}
 	}
-	t.Errorf("want %d messages, got %d", n, len(all))
+	t.Errorf("Receive: want %d messages with the prefix %q, got %d", n, prefix, len(all))
 	return all
 }
 

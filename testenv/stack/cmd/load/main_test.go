@@ -27,7 +27,7 @@ func TestEveryMeasurementPrintsItsTable(t *testing.T) {
 
 func TestUnknownMeasurementIsAnError(t *testing.T) {
 	err := run(t.Context(), []string{"capacty"}, io.Discard, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), `no measurement "capacty"`) {
+	if err == nil || !strings.Contains(err.Error(), `unknown measurement "capacty"`) {
 		t.Errorf("want an error that names it, got %v", err)
 	}
 }
