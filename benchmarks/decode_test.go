@@ -13,14 +13,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// BenchmarkDecode makes a typed result of a frame: its envelope and all there is in the result. The frame is there
-// already, in memory that is used again; ours takes the copy it decodes in place, which the reader of a connection
-// hands over anyway. The floor is that copy and nothing else. v1 and v2 decode frame and result in one pass into plain
-// structs, images as text and structured content raw, as ours does; unlike ours, v1 takes names in any case and the
-// last of duplicates.
+// BenchmarkDecode decodes a whole frame, the envelope and everything in the result, into a typed result. The frame is
+// already in memory, which each iteration reuses. Peer ours decodes in place, so it copies the frame first; in a
+// client, the reader of the connection makes that copy anyway. The floor only makes this copy. v1 and v2 decode frame
+// and result in one pass into plain structs; like ours, they keep images as text and structured content raw. Unlike
+// ours, v1 accepts names in any case, and takes the last of duplicate names.
 //
-// Of frames of a megabyte and more, peak-x is by how many times the frame the memory of the process grows at most while
-// ten results are decoded and dropped.
+// For frames of a megabyte and more, peak-x is the maximum growth of the process's memory while ten results are decoded
+// and dropped, divided by the size of the frame.
 func BenchmarkDecode(b *testing.B) {
 	for _, s := range workload.Shapes {
 		for _, size := range sizes {

@@ -60,8 +60,8 @@ type plainImplementation struct {
 	Version string `json:"version"`
 }
 
-// BenchmarkEncode writes a request with the session's metadata and a trace context, ready to be sent. The floor copies
-// one that is ready. v1 and v2 encode one typed value; ours appends to memory that is used again, as the client does.
+// BenchmarkEncode encodes a request, with the session's metadata and a trace context. The floor copies an encoded
+// request. v1 and v2 encode one typed value; ours appends to a buffer that it reuses, as the client does.
 func BenchmarkEncode(b *testing.B) {
 	for _, a := range []struct {
 		name string

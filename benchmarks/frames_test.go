@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// BenchmarkFramesRead takes frames out of a pipe that another goroutine fills. The floor reads the same bytes into one
-// buffer and drops them; v1 is a json.Decoder that decodes into json.RawMessage. The CPU time has the writer in it.
+// BenchmarkFramesRead reads frames from a pipe that another goroutine fills. The floor reads the same bytes into one
+// buffer and drops them; v1 is a json.Decoder that decodes into json.RawMessage. The CPU time includes the writer.
 func BenchmarkFramesRead(b *testing.B) {
 	for _, size := range sizes {
 		line := append(workload.NewPayload(workload.Modern, workload.Text, size).Frame, '\n')
@@ -42,7 +42,7 @@ func BenchmarkFramesRead(b *testing.B) {
 	}
 }
 
-// drop repeatedly reads into buf until left bytes have been read.
+// drop reads and discards left bytes. Each read overwrites buf.
 func drop(r io.Reader, buf []byte, left int) error {
 	for left > 0 {
 		n, err := r.Read(buf[:min(left, len(buf))])
@@ -54,7 +54,8 @@ func drop(r io.Reader, buf []byte, left int) error {
 	return nil
 }
 
-// BenchmarkFramesRejected reads frames that are over a limit of 64 KiB and must be skipped. The floor is reading them.
+// BenchmarkFramesRejected reads frames that exceed a limit of 64 KiB and must be skipped. The floor reads and drops
+// them.
 func BenchmarkFramesRejected(b *testing.B) {
 	for _, size := range []int{100 * workload.KiB, workload.MiB, workload.Limit} {
 		line := append(workload.NewPayload(workload.Modern, workload.Text, size).Frame, '\n')
@@ -75,9 +76,9 @@ func BenchmarkFramesRejected(b *testing.B) {
 	}
 }
 
-// BenchmarkFramesWrite sends requests into a pipe that another goroutine empties. The floor writes each with a call of
-// the system, and senders wait for each other there; ours writes what has been queued meanwhile together. An op is one
-// frame.
+// BenchmarkFramesWrite sends requests into a pipe that another goroutine empties. The floor writes each frame with one
+// system call, in which senders wait for each other. Peer ours queues frames during a write, and writes all queued
+// frames together. An op is one frame.
 func BenchmarkFramesWrite(b *testing.B) {
 	frame := bytes.Repeat([]byte("x"), requestSize)
 	for _, callers := range []int{1, 8, 64, 512} {
@@ -99,7 +100,7 @@ func BenchmarkFramesWrite(b *testing.B) {
 	}
 }
 
-// senders measures f, called b.N times in all by this number of goroutines.
+// senders measures b.N calls of f, which this number of goroutines share.
 func senders(b *testing.B, callers int, f func() error) {
 	b.SetBytes(requestSize)
 	b.ReportAllocs()
@@ -121,7 +122,7 @@ func senders(b *testing.B, callers int, f func() error) {
 	b.StopTimer()
 }
 
-// feed returns a pipe into which lines are written as long as there is room.
+// feed returns a pipe. A goroutine writes the line into it again and again, whenever the pipe has room.
 func feed(b *testing.B, line []byte) *os.File {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -143,7 +144,7 @@ func feed(b *testing.B, line []byte) *os.File {
 	return r
 }
 
-// drain returns a pipe that is emptied as it fills.
+// drain returns a pipe that a goroutine reads continuously.
 func drain(b *testing.B) *os.File {
 	r, w, err := os.Pipe()
 	if err != nil {

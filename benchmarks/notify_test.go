@@ -27,10 +27,10 @@ var logLine = []byte(`{"jsonrpc":"2.0","method":"` + logMethod +
 	`","params":{"level":"info","logger":"indexer","data":{"message":"indexed a file",` +
 	`"path":"internal/jsonscan/value.go","bytes":48213,"took":"12.5ms"}}}` + "\n")
 
-// BenchmarkNotifyReceived is what a notification of the server costs until a handler has had it, which decodes no
-// params. They come on a pipe, 500 together; the next come when all of these have been handled. The floor reads lines
-// and counts them; floorjson decodes each with encoding/json and finds the handler by its method. An op is one
-// notification.
+// BenchmarkNotifyReceived measures the cost of a notification from the server until a handler has received it; the
+// handler does not decode the params. The notifications arrive on a pipe in bursts of 500; the next burst is sent when
+// all of the previous one are handled. The floor reads lines and counts them; floorjson decodes each line with
+// encoding/json and finds the handler by the method. An op is one notification.
 func BenchmarkNotifyReceived(b *testing.B) {
 	name := fmt.Sprintf("transport=pipe/era=%s/size=%dB/peer=", workload.Modern, len(logLine)-1)
 	b.Run(name+"floor", func(b *testing.B) { notify(b, floorListens) })
@@ -38,7 +38,7 @@ func BenchmarkNotifyReceived(b *testing.B) {
 	b.Run(name+"ours", func(b *testing.B) { notify(b, oursListens) })
 }
 
-// notify measures a client; listen starts it, and calls heard for each notification.
+// notify measures a client. listen starts the client, and calls heard for each notification.
 func notify(b *testing.B, listen func(b *testing.B, r, w *os.File, heard func())) {
 	in, w, r, out, err := workload.Pipes()
 	if err != nil {
@@ -94,7 +94,7 @@ func jsonListens(b *testing.B, r, _ *os.File, heard func()) {
 	})
 }
 
-// reads calls f with each line, in a goroutine.
+// reads starts a goroutine that calls f with each line.
 func reads(b *testing.B, r *os.File, f func(line []byte)) {
 	var reader sync.WaitGroup
 	reader.Go(func() { // ends when r is closed
@@ -145,9 +145,9 @@ const (
 		`","params":{"progressToken":7,"progress":0.5,"total":1,"message":"half of it"}}` + "\n"
 )
 
-// BenchmarkNotifySent is what it costs a client to send a notification, which has no answer. The floor writes one that
-// is ready, floorjson encodes it with encoding/json. Ours has a bounded queue, and does not wait when it is full: it is
-// tried again.
+// BenchmarkNotifySent measures the cost of sending a notification, which has no answer, from a client. The floor writes
+// an encoded notification; floorjson encodes it with encoding/json. The queue of ours is bounded, and a notification
+// fails at once if it is full: the benchmark then tries again.
 func BenchmarkNotifySent(b *testing.B) {
 	name := fmt.Sprintf("transport=pipe/era=%s/size=%dB/peer=", workload.Legacy, len(progressLine)-1)
 	b.Run(name+"floor", func(b *testing.B) {
@@ -193,7 +193,7 @@ func BenchmarkNotifySent(b *testing.B) {
 	})
 }
 
-// canned returns a client's ends of the pipes to a server.
+// canned returns the client's ends of the pipes to a canned server.
 func canned(b *testing.B) (r, w *os.File) {
 	r, w, wait, err := workload.Canned{Era: workload.Legacy, Shape: workload.Text, Size: workload.Tiny}.Pipe()
 	if err != nil {

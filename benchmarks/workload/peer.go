@@ -10,8 +10,8 @@ import (
 
 // Client has the methods that every peer supports.
 type Client interface {
-	// Call calls a tool with the arguments of its connection (see [ArgumentsOf]), decodes the result into the library's
-	// type, and returns the number of bytes of its content: of texts, and of the base64 of images.
+	// Call calls a tool with the arguments of the connection (see [ArgumentsOf]), decodes the result into the library's
+	// type, and returns the size of its content in bytes: of texts, and of images in base64.
 	Call(ctx context.Context, tool string) (contentBytes int, err error)
 
 	// List lists one page of tools and returns their number. It always sends a request.
@@ -22,13 +22,13 @@ type Client interface {
 }
 
 // Peer is a client library or a floor. Its functions return after the handshake. The context holds the revision of the
-// server, see [EraOf], for peers that must know it, and does not limit the connection. A nil function means that the
-// peer does not support the transport; its cases are skipped.
+// server, see [EraOf], for peers that must know it. The end of the context does not end the connection. A nil function
+// means that the peer does not support the transport; its cases are skipped.
 type Peer struct {
 	Name string // as in peer=ours
 
-	// Observes reports that the peer uses the [Installation] in its connection's context. Other peers are observed by
-	// hand.
+	// Observes reports that the peer uses the [Installation] in its connection's context. For other peers, the benchmark
+	// measures and traces each call by hand.
 	Observes bool
 
 	// Stdio starts the command, a program with its arguments. env is its whole environment.
@@ -55,7 +55,7 @@ type Server struct {
 	HTTP func() http.Handler
 }
 
-// Arguments are the arguments of every call, with the type of a typical user.
+// Arguments is the type of every call's arguments, such as a typical user defines.
 type Arguments struct {
 	Text string `json:"text"`
 }
@@ -67,11 +67,12 @@ const (
 	HelloText = "hello, world"
 )
 
-// Code are arguments of 112 KiB: a file with many quotes, brackets and line breaks, as for a tool that writes files.
+// Code has arguments of 112 KiB, as for a tool that writes files: a file with many quotes, brackets and line breaks.
 var Code = map[string]any{"text": strings.Repeat("func main() {\n\tfmt.Println(\"hello, world\")\n}\n", 2400)}
 
-// Hello are the arguments of every call. HelloMap, HelloStruct and HelloRaw have the same content, for callers that
-// discover tools at run time, that pass a struct instead of a pointer, and that already have JSON.
+// Hello has the default arguments of a call. HelloMap, HelloStruct and HelloRaw have the same content: HelloMap for
+// callers that discover tools at run time, HelloStruct for callers that pass a struct instead of a pointer, and
+// HelloRaw for callers that already have JSON.
 var (
 	Hello       = &Arguments{Text: HelloText}
 	HelloMap    = map[string]any{"text": HelloText}
@@ -107,7 +108,7 @@ func HTTPClientOf(ctx context.Context) *http.Client {
 	return c
 }
 
-// Era is a revision of the protocol that stands for its era.
+// Era is a revision of the protocol, as the representative of its era.
 type Era string
 
 // The revisions that are measured.

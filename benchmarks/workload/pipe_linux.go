@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enlarge sets the capacity of a pipe to a megabyte, as ours does for its children. The system may refuse, because all
-// pipes of a user share a quota.
+// enlarge sets the capacity of a pipe to a megabyte, as our client does for its child processes. The system may refuse
+// that, because all pipes of a user share a quota.
 func enlarge(f *os.File) {
 	conn, err := f.SyscallConn()
 	if err != nil {

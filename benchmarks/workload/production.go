@@ -29,9 +29,9 @@ type Installation struct {
 	Logger      *slog.Logger
 }
 
-// inProduction is a program with the telemetry of a typical service: a tenth of the traces, batches of spans, metrics
-// every second, both over OTLP/gRPC to a receiver in this process, which is measured as well, and JSON logs at Info,
-// which are dropped.
+// inProduction is a program with the telemetry of a typical service: a tenth of the traces in batches, and metrics
+// every second, both over OTLP/gRPC to a receiver in this process. So the measurement includes the receiver. JSON logs
+// at Info are encoded and dropped.
 var inProduction = Use{"telemetry=production", func(ctx context.Context) (context.Context, func(), error) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
@@ -73,7 +73,7 @@ func (in *Installation) telemetry() *telemetry.Telemetry {
 }
 
 // byHand returns a client with the code that users write around each call of a library without telemetry: a span and a
-// histogram. The server gets no trace context, and the work inside the library is not visible.
+// histogram. The server gets no trace context, and no span shows the work inside the library.
 func (in *Installation) byHand(c Client) (Client, error) {
 	duration, err := in.Meters.Meter("app").Float64Histogram("app.tool.duration", metric.WithUnit("s"))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Reconnects benchmarks the first call after a server on a pipe has ended and restarted at once, until the call has its
-// answer. [Ours] reconnects by itself: it has no backoff, and its caller waits for readiness and
-// repeats a call that was lost. With the others the user makes a new client when a call fails.
+// Reconnects measures the time from the end of a server on a pipe, which restarts at once, until the next call has its
+// answer. [Ours] reconnects by itself, without backoff; the caller waits for readiness and repeats a lost call. With
+// the other peers the caller makes a new client when a call fails.
 func Reconnects(b *testing.B, peers ...Peer) {
 	for _, e := range Eras {
 		for _, p := range peers {

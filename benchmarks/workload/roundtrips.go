@@ -64,9 +64,9 @@ func roundtrips() (all []roundtrip) {
 	return all
 }
 
-// Roundtrips runs every benchmark of whole calls, for each of the peers in turn within each case. The figures of stdio
-// are of the client alone. Those of other transports include the canned server, which allocates almost nothing except
-// in net/http.
+// Roundtrips runs every benchmark of whole calls; in each case it measures one peer after the other. The figures for
+// stdio include only the client. The figures for other transports include the canned server, which allocates almost
+// nothing except in net/http.
 func Roundtrips(b *testing.B, peers ...Peer) { runAll(b, roundtrips(), peers) }
 
 // TinyRoundtrips runs the tiny calls of one caller from [Roundtrips], except SSE, which is like HTTP with JSON.
@@ -170,7 +170,7 @@ func repeat(b *testing.B, callers int, f func(context.Context) error) {
 	}
 }
 
-// together calls f n times in all, in a number of goroutines, and returns the first error of one of them.
+// together calls f n times in all, in a number of goroutines, and returns the first error of f.
 func together(callers, n int, f func(context.Context) error) error {
 	errs := make(chan error, callers)
 	for i := range callers {
@@ -195,7 +195,7 @@ func together(callers, n int, f func(context.Context) error) error {
 	return first
 }
 
-// share returns the part of n for the i-th goroutine.
+// share returns the part of n calls that the i-th goroutine makes.
 func share(n, i, of int) int { return n*(i+1)/of - n*i/of }
 
 // reportPeak reports peak-x: the maximum growth of the process's memory while four answers are received and dropped,

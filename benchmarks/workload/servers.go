@@ -40,8 +40,9 @@ func servings() (all []serving) {
 	return all
 }
 
-// Servers benchmarks servers with a canned client that writes prepared requests and only looks for the ends of answers.
-// Client and server are one process, so the figures include both. It checks one answer before it measures.
+// Servers benchmarks servers with a canned client that writes prepared requests and only searches for the ends of
+// answers. Client and server run in one process, so the figures include both. Before each measurement, Servers checks
+// one answer.
 func Servers(b *testing.B, servers ...Server) { serveAll(b, servings(), servers) }
 
 // TinyServings runs the calls of [TinyTool] by one caller from [Servers].
@@ -158,9 +159,9 @@ func (d *pipeDriver) read() error {
 	return err
 }
 
-// keep keeps a number of requests in flight, and at the end reads all answers. Each request has a new id: answers
-// arrive in any order, so the driver does not know which ids are free, and a server may drop a request with an id in
-// use.
+// keep keeps a number of requests in flight, and at the end reads all remaining answers. Each request has a new id,
+// because a server may drop a request whose id is in use: answers arrive in any order, and the driver does not read
+// their ids.
 func (d *pipeDriver) keep(b *testing.B, callers int) error {
 	n, frame := 0, d.frame
 	at := bytes.Index(frame, []byte(`"id":1000`)) + len(`"id":`)

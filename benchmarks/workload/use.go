@@ -15,11 +15,11 @@ import (
 type Use struct {
 	Name string // an element of the benchmark's name; empty for the fastest way
 
-	// With returns the context for the connection, and a function that ends the use.
+	// With returns the context for the connection, and a function that releases its resources.
 	With func(ctx context.Context) (context.Context, func(), error)
 }
 
-// giving returns a use that ends with the connection.
+// giving returns a use that only changes the context of the connection.
 func giving(name string, with func(ctx context.Context) context.Context) Use {
 	return Use{name, func(ctx context.Context) (context.Context, func(), error) { return with(ctx), func() {}, nil }}
 }
@@ -40,12 +40,12 @@ var (
 		return WithArguments(ctx, Code)
 	})
 
-	// ownClient has the user's http.Client, with room for all callers.
+	// ownClient uses an http.Client of the user, whose pool has a connection for each caller.
 	ownClient = giving("client=own", func(ctx context.Context) context.Context {
 		return WithHTTPClient(ctx, &http.Client{Transport: Roomy()})
 	})
 
-	// wrappedClient has a client with a custom RoundTripper, such as for authorization or telemetry.
+	// wrappedClient uses an http.Client with a custom RoundTripper, as programs have for authorization or telemetry.
 	wrappedClient = giving("client=wrapped", func(ctx context.Context) context.Context {
 		return WithHTTPClient(ctx, &http.Client{Transport: &wrapped{Roomy()}})
 	})
@@ -54,10 +54,10 @@ var (
 	tlsClient = overTLS("client=tls", false)
 	h2Client  = overTLS("client=h2", true)
 
-	// severalClients has eight clients in one process, each with its own server.
+	// severalClients runs eight clients in one process, each with its own server.
 	severalClients = giving("clients=8", func(ctx context.Context) context.Context { return WithClients(ctx, 8) })
 
-	// largeHeap has a process with another 100 MiB in its heap, so that the collector runs less often and longer.
+	// largeHeap adds 100 MiB to the heap of the process, so that garbage collections are less frequent and take longer.
 	largeHeap = Use{"heap=100MiB", func(ctx context.Context) (context.Context, func(), error) {
 		held := make([]*[128]byte, 100*MiB/128)
 		for i := range held {

@@ -40,7 +40,7 @@ func TestEveryPeerGetsTheRightAnswersInEveryUse(t *testing.T) {
 	}
 }
 
-// TestCaseNamesAreUnique is that no two cases have the same name.
+// TestCaseNamesAreUnique checks that no two cases have the same name.
 func TestCaseNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range asUsed() {
@@ -106,7 +106,7 @@ func TestInstallationRecordsSpansAndDurations(t *testing.T) {
 	}
 }
 
-// recorded returns how many values all histograms have.
+// recorded returns the number of values in all histograms.
 func recorded(t *testing.T, reader sdkmetric.Reader) (n uint64) {
 	t.Helper()
 	var all metricdata.ResourceMetrics

@@ -9,8 +9,8 @@ var clientArea = area{
 			bound: "{mcpclient.Limits.Notifications}, and {bytes mcpclient.DefaultFrameLimit} of frames, or one " +
 				"frame limit if that is more",
 			option: "mcpclient.Limits.NotificationBytes",
-			full: "list-changed and updated notifications are coalesced, the oldest progress and log messages dropped, " +
-				"then the new one; counted",
+			full: "list-changed and updated notifications are coalesced; then the oldest progress and log messages are " +
+				"dropped, then the new one; all are counted",
 			test:   "mcpclient.TestQueueAtByteLimitDropsExpendableNotifications",
 			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
@@ -26,14 +26,14 @@ var clientArea = area{
 		{
 			what:  "State that a relaying client restores: a log level, resources and subscriptions",
 			where: []string{"internal/relay/upstream.restored.watched", "internal/relay/upstream.restored.listens"},
-			bound: "{bytes internal/relay/upstream.restoredBytes} of params", full: "the others are not restored",
+			bound: "{bytes internal/relay/upstream.restoredBytes} of params", full: "the client does not restore the rest",
 			test: "internal/relay/upstream.TestRestoredStateIsBounded",
 		},
 		{
-			what:  "Requests in flight with a wish for progress or log messages, in a relaying client",
+			what:  "Requests in flight that asked for progress or log messages, in a relaying client",
 			where: []string{"internal/relay/upstream.wishes.progress", "internal/relay/upstream.wishes.logs"},
 			bound: "one for each request in flight, with {bytes internal/relay/upstream.maxToken} of its token",
-			full:  "progress under a longer token belongs to no request",
+			full:  "progress with a longer token is not assigned to a request",
 			test:  "internal/relay/upstream.TestLongTokenIsNotTracked",
 		},
 		{
@@ -43,15 +43,15 @@ var clientArea = area{
 			test: "internal/relay/upstream.TestMemoryForToolsIsBounded",
 		},
 		{
-			what:  "Answers to a batch of the server's (revision 2025-03-26)",
+			what:  "Answers to a batch of the server (revision 2025-03-26)",
 			where: []string{"internal/client/conn.batchAnswer.frames"},
 			bound: "{internal/client/conn.MaxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",
-			full:  "the others are refused one by one", test: "mcpclient.TestRequestsOfABatchAreBounded",
+			full:  "each further request gets an error", test: "mcpclient.TestRequestsOfABatchAreBounded",
 		},
 		{
 			what:   "Cached results that the server has marked as fresh",
 			where:  []string{"mcpclient.keptResults.results", "mcpclient.keptResults.recent"},
-			bound:  "{bytes mcpclient.Options.CacheSize}; none larger than a quarter of that",
+			bound:  "{bytes mcpclient.Options.CacheSize}; one result at most a quarter of that",
 			option: "mcpclient.Options.CacheSize",
 			full:   "the least recently used result is evicted", test: "mcpclient.TestCacheKeepsMostRecentlyUsedResults",
 			weighs: "mcpclient.Options.CacheSize", holder: ofClient,
@@ -61,7 +61,7 @@ var clientArea = area{
 			where: []string{"mcpclient.toolTable.list", "mcpclient.toolTable.m"},
 			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
 				"complete list",
-			full:   "only names are kept, then nothing; a call of such a tool lists the tools again",
+			full:   "of further tools only names are kept, then nothing; a call of such a tool lists the tools again",
 			test:   "mcpclient.TestToolsAreListedAgainIfSchemaCacheIsFull",
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
@@ -70,7 +70,7 @@ var clientArea = area{
 			where: []string{"mcpclient.knownTools.weighed"},
 			bound: "sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost the sizes of the tools whose names " +
 				"metrics tell apart, for each page",
-			full: "pages beyond are weighed each time",
+			full: "further pages are weighed each time",
 			test: "mcpclient.TestUnchangedListIsMeasuredOnce",
 		},
 		{
@@ -95,7 +95,7 @@ var clientArea = area{
 			where: []string{"mcpclient.opening.replaced", "mcpclient.replaced.heard"},
 			bound: "{mcpclient.maxReplaced} subscriptions, each for {time mcpclient.overlap}, with the lists and the URIs of " +
 				"its filter",
-			full: "the oldest ends, and counts as a gap",
+			full: "the oldest ends, and the client assumes a gap",
 			test: "mcpclient.TestReplacedSubscriptionsAreBounded",
 		},
 		{
@@ -104,7 +104,7 @@ var clientArea = area{
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} frame limits together; cursors and names are kept as hashes",
 			option: "mcpclient.Limits.Frame",
-			full: "the list ends with a KindProtocol error; a repeated cursor also ends it, and so does its " +
+			full: "the list ends with a KindProtocol error; a repeated cursor also ends the list, and so does its " +
 				"deadline",
 			test: "mcpclient.TestEveryListIsBounded",
 		},
@@ -113,7 +113,7 @@ var clientArea = area{
 			bound: "{internal/client/conn.ProgressKept} a call, and {bytes " +
 				"internal/client/conn.progressBytes} of their texts, or the latest " +
 				"alone",
-			full: "the oldest are dropped, counted",
+			full: "the oldest are dropped and counted",
 			test: "internal/client/conn.TestLatestProgressReportsAreKept",
 		},
 		{
@@ -153,7 +153,7 @@ var clientArea = area{
 		{
 			what:   "Aliases that a Group makes for tools, or a gateway for tools and prompts of each host",
 			where:  []string{"internal/groupname.Aliases.names"},
-			bound:  "{bytes internal/groupname.MaxAliases} a member, and list",
+			bound:  "{bytes internal/groupname.MaxAliases} for each member and each list",
 			full:   "a forgotten alias is found again by listing",
 			test:   "internal/groupname.TestAliasMemoryIsBounded",
 			weighs: "internal/groupname.MaxAliases", holder: ofClient,

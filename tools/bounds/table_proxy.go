@@ -8,7 +8,7 @@ var proxyArea = area{
 		{
 			what: "Messages of a host that wait for a session with the server", where: []string{"mcpproxy.link.waiting"},
 			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one larger message alone",
-			full:  "a request is answered with an error, a notification is dropped",
+			full:  "a request gets an error; a notification is dropped",
 			test:  "mcpproxy.TestWaitingMessagesAreBounded",
 		},
 		{
@@ -16,7 +16,7 @@ var proxyArea = area{
 			where: []string{"mcpproxy.limiter.waiting", "mcpproxy.pair.due"},
 			bound: "{mcpproxy.maxWaiting}, and {bytes mcpproxy.maxWaitingBytes} of params, or one larger message alone; " +
 				"MaxConcurrent further calls run",
-			full: "the call is answered with an error", test: "mcpproxy.TestWaitingCallsAreBounded",
+			full: "the call gets an error", test: "mcpproxy.TestWaitingCallsAreBounded",
 		},
 		{
 			what:  "Unread messages for modern hosts over HTTP",
@@ -24,7 +24,7 @@ var proxyArea = area{
 			bound: "{internal/relay/downstream.unreadFrames} frames of the frame limit for all hosts; " +
 				"{bytes internal/relay/downstream.maxUnreadNotices} of notifications for each request, " +
 				"{bytes mcpproxy.maxNews} in a gateway",
-			full: "a notification is dropped, an answer becomes an error",
+			full: "a notification is dropped; an answer becomes an error",
 			test: "mcpserver.TestUnreadMessagesForModernClientsAreLimited",
 		},
 		{
@@ -43,8 +43,8 @@ var proxyArea = area{
 			test:  "mcpproxy.TestListMemoryIsBounded",
 		},
 		{
-			what: "Sessions of hosts over HTTP, each with a process or connection to each server, from initialize on; in a " +
-				"gateway from the first request behind it",
+			what: "Sessions of hosts over HTTP; each has a process or connection for each server, from initialize on, or in a " +
+				"gateway from the first request after it",
 			where:  []string{"mcpproxy.Proxy.pairs", "mcpproxy.Gateway.groups"},
 			bound:  "{mcpproxy.DefaultMaxSessions}; one account has half of them",
 			option: "mcpserver.HTTPLimits.Sessions",
@@ -61,8 +61,8 @@ var proxyArea = area{
 		{
 			what:  "Requests of a host that members of a gateway are answering, and resources that it watches",
 			where: []string{"mcpproxy.member.calls", "mcpproxy.hostGroup.watched"},
-			bound: "the bounds of the server in front of the gateway, which refuses more requests: see its rows",
-			full:  "the request is answered with an error", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
+			bound: "the bounds of the gateway's own server, which refuses further requests",
+			full:  "the request gets an error", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 		},
 	},
 }

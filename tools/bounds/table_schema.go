@@ -22,7 +22,7 @@ var schemaArea = area{
 			what:  "Values of a completion",
 			where: []string{"mcp.maxCompletions"},
 			bound: "{mcp.maxCompletions}",
-			full:  "the first are decoded, and HasMore is true",
+			full:  "only the first are decoded, and HasMore is true",
 			test:  "mcpclient.TestResultDecodingMemoryIsBounded",
 		},
 		{
@@ -41,7 +41,7 @@ var schemaArea = area{
 		},
 		{
 			what: "Work and memory for validating a value", where: []string{"internal/schema.baseWork"},
-			bound: "{internal/schema.baseWork} steps and some for each byte of the value, numbers by their exponent; " +
+			bound: "{internal/schema.baseWork} steps, and more for each byte of the value and for the exponents of numbers; " +
 				"{internal/schema.MaxInstanceDepth} deep; the context is checked every {internal/schema.stepsPerLook} steps",
 			full: "the validation ends with an error", test: "internal/schema.FuzzValidate",
 		},
@@ -71,7 +71,7 @@ var viewerArea = area{
 			full: "the request is refused; further requests wait", test: "internal/otlpsink.TestDecompressionIsBounded",
 		},
 		{
-			what:  "An answer of Jaeger",
+			what:  "A response of Jaeger",
 			where: []string{"internal/command/traceview.maxAnswer", "internal/command/traceview.maxValues"},
 			bound: "{bytes internal/command/traceview.maxAnswer} of text, {bytes internal/command/traceview.maxValues} as values, all its " +
 				"parts together",
@@ -82,14 +82,14 @@ var viewerArea = area{
 			where: []string{"internal/inspector.maxPages", "internal/inspector.maxValues"},
 			bound: "{bytes internal/inspector.maxPages} of text, {bytes internal/inspector.maxValues} as values, for all " +
 				"answers to one question; one question at a time",
-			full: "the source is missing from the answer, and the answer names it",
+			full: "the answer omits the source, and names it as missing",
 			test: "internal/inspector.TestDebugPageMemoryIsBounded",
 		},
 		{
 			what: "Spans, points and records", where: []string{"internal/otlpsink.quota.messages"},
 			bound: "{internal/otlpsink.defaultLimit} of each, and {bytes internal/otlpsink.maxBytes} of each as they " +
 				"were sent",
-			full: "the oldest are dropped, counted",
+			full: "the oldest are dropped and counted",
 			test: "internal/otlpsink.TestOldestSpansAreDroppedAboveTheByteLimit",
 		},
 		{

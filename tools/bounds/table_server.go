@@ -19,7 +19,7 @@ var serverArea = area{
 		{
 			what:   "A frame being read, and answers that the client has not read",
 			where:  []string{"mcpserver.NewStreamConn"},
-			bound:  "as in a client; handlers wait for room, so the answer of each running handler in addition",
+			bound:  "as in a client; in addition, the answer of each running handler that waits for room",
 			option: "mcpserver.Limits.Frame",
 			full:   "the answering handler waits; the server reads no further requests of the client",
 			test:   "mcpserver.TestBlockedClientDoesNotKeepReadLoopRunning",
@@ -29,7 +29,7 @@ var serverArea = area{
 			what: "Requests handled by the server, over all clients", where: []string{"internal/server/quota.Limiter.waiting"},
 			bound:  "no bound unless the option is set; each client has its own bound",
 			option: "mcpserver.Limits.Total",
-			full:   "further requests wait or get an error; clients share scarce places",
+			full:   "further requests wait or get an error; clients then share the places",
 			test:   "mcpserver.TestTotalLimitBoundsAllConnectionsTogether",
 		},
 		{
@@ -43,7 +43,7 @@ var serverArea = area{
 			what: "Answers to a batch (revision 2025-03-26)", where: []string{"internal/server/rpc.Batch.frame"},
 			bound:  "{internal/server/rpc.MaxBatch} messages; answers of one frame limit together",
 			option: "mcpserver.Limits.Frame",
-			full:   "a longer batch is refused, further answers are errors",
+			full:   "a longer batch is refused; further answers become errors",
 			test:   "mcpserver.TestBatchResponseSizeIsLimited",
 			weighs: "mcpserver.Limits.Frame", holder: ofStream,
 		},
@@ -51,7 +51,7 @@ var serverArea = area{
 			what: "Requests to the client that wait for their answers", where: []string{"internal/server/rpc.Asks.open"},
 			bound:  "the requests of the running handlers",
 			option: "mcpserver.Limits.Concurrent",
-			full:   "each ends with its handler's context",
+			full:   "each request ends with its handler's context",
 			test:   "mcpserver.TestAnAbandonedQuestionIsCancelledAtTheClient",
 		},
 		{
@@ -61,7 +61,7 @@ var serverArea = area{
 				"{internal/server/rpc.liveFrames} frame limits together, as in any server, and their frames are not kept. " +
 				"The sender of an answer waits for the client",
 			option: "mcpserver.Limits.Concurrent",
-			full:   "the request is answered with an error",
+			full:   "the request gets an error",
 			test:   "mcpserver.TestRelayLimitsForwardedRequests",
 		},
 		{
@@ -81,14 +81,14 @@ var serverArea = area{
 			what:  "Change notifications that wait to be sent",
 			where: []string{"mcpserver.backlog.known", "mcpserver.backlog.order"},
 			bound: "one for each list and each watched resource, and {mcpserver.maxTaskNotices} of tasks",
-			full:  "the notification of a task is dropped; the client can ask for the task",
+			full:  "the notification of a task is dropped; the client can still get the task",
 			test:  "mcpserver.TestBlockedSessionGetsOneUpdatePerResource",
 		},
 		{
 			what: "Log messages that wait for a client", where: []string{"mcpserver.logQueue.frames"},
 			bound: "{mcpserver.maxWaiting}, and {bytes mcpserver.maxLogMessage}; one message has {bytes " +
 				"mcpserver.maxLogMessage}",
-			full: "the oldest are dropped, and a message has their number",
+			full: "the oldest are dropped; a later message has their number",
 			test: "mcpserver.TestServerLogNeverBlocksAndReportsDroppedMessages", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
@@ -96,14 +96,14 @@ var serverArea = area{
 			bound: "{internal/instrument/records.MaxRecordsOfServer}, and {bytes " +
 				"internal/instrument/records.MaxBytesOfServer}, of all connections " +
 				"over one kind of network",
-			full:   "further records are dropped, and a record has their number",
+			full:   "further records are dropped; a later record has their number",
 			test:   "mcpserver.TestBlockedLogHandlerDoesNotDelayRequests",
 			weighs: "internal/instrument/records.MaxBytesOfServer", holder: ofStream,
 		},
 		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
 			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
-			full:  "the oldest are dropped, counted as mcp_server.notification.drops",
+			full:  "the oldest are dropped and counted as mcp_server.notification.drops",
 			test:  "mcpserver.TestQueuedNotificationBytesAreLimited", weighs: "mcpserver.Limits.Frame",
 			holder: ofStream,
 		},
@@ -152,7 +152,7 @@ var serverArea = area{
 			bound: "{internal/server/rpc.MaxSpare} of a client, and {internal/server/rpc.maxBurst} times as many for 20 ms " +
 				"behind a burst; over HTTP " +
 				"as many as had an exchange, for 20 ms",
-			full: "a goroutine ends after its work",
+			full: "further goroutines end after their work",
 			test: "internal/workers.TestIdleGoroutinesWaitForTheNextBurstThenEnd",
 		},
 		{
@@ -183,7 +183,7 @@ var httpArea = area{
 		{
 			what: "Usage of rates by accounts", where: []string{"internal/server/rates.Books.books"},
 			bound: "{internal/server/rates.maxBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
-			full: "idle accounts are forgotten first, then any",
+			full: "idle accounts are forgotten first, then other accounts",
 			test: "internal/server/rates.TestNumberOfTrackedAccountsIsLimited",
 		},
 		{
@@ -195,7 +195,7 @@ var httpArea = area{
 			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame / 2", holder: ofAccount,
 		},
 		{
-			what: "How slowly a body may come", where: []string{"mcpserver.HTTPLimits.BodyRate"},
+			what: "The slowest transfer of a body", where: []string{"mcpserver.HTTPLimits.BodyRate"},
 			bound:  "{mcpserver.HTTPLimits.BodyRate} bytes a second, and {time mcpserver.HTTPTimeouts.Body} in all",
 			option: "mcpserver.HTTPLimits.BodyRate",
 			full:   "408",
@@ -204,7 +204,7 @@ var httpArea = area{
 		{
 			what:   "POSTs in progress",
 			where:  []string{"internal/server/web.statelessCalls.live", "internal/server/web.gate.places"},
-			bound:  "{mcpserver.HTTPLimits.Requests}, their bodies read; one session or account gets half",
+			bound:  "{mcpserver.HTTPLimits.Requests}, counted once their bodies are read; one session or account gets half",
 			option: "mcpserver.HTTPLimits.Requests",
 			full:   "503",
 			test:   "mcpserver.TestMissingBodiesTakeNoPlaces",
@@ -231,7 +231,7 @@ var httpArea = area{
 			what:  "Names, versions and capabilities of clients, in all sessions",
 			where: []string{"internal/server/web.sessions.introductions"},
 			bound: "{bytes mcpserver.HTTPLimits.IntroductionBytes}, each value counting " +
-				"{bytes internal/server/introduction.valueCost} more; one client as on every transport",
+				"{bytes internal/server/introduction.valueCost} more; for one client, the same bound as on every transport",
 			option: "mcpserver.HTTPLimits.IntroductionBytes",
 			full:   "the oldest sessions that were never used end; if that is not enough, 503",
 			test:   "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget",
@@ -260,7 +260,7 @@ var httpArea = area{
 			what:   "Log records that wait for a slow handler, of all sessions and requests",
 			where:  []string{"internal/instrument.Server"},
 			bound:  "{bytes internal/instrument/records.MaxBytesOfServer}, for each version of HTTP",
-			full:   "further records are dropped, and a record has their number",
+			full:   "further records are dropped; a later record has their number",
 			test:   "mcpserver.TestBlockedLogHandlerDoesNotDelayHTTPRequests",
 			weighs: "2 * internal/instrument/records.MaxBytesOfServer", holder: ofServer,
 		},
@@ -322,7 +322,7 @@ var httpArea = area{
 			holder: ofAccount,
 		},
 		{
-			what: "News between processes that share sessions",
+			what: "Notices and log messages between processes that share sessions",
 			where: []string{
 				"internal/server/web.news.heard", "internal/server/web.outbox.signals", "internal/server/web.signal.Notices",
 			},
@@ -338,7 +338,7 @@ var httpArea = area{
 			where:  []string{"internal/server/web.handed.frames"},
 			bound:  "{internal/server/web.maxHanded} a session, and one frame limit together",
 			option: "mcpserver.Limits.Frame",
-			full:   "they are dropped if the client reads none",
+			full:   "they are dropped if the client does not read them",
 			test:   "mcpserver.TestResponseReachesRequestingProcess",
 		},
 		{
@@ -351,7 +351,7 @@ var httpArea = area{
 		{
 			what:  "Streams that a process reads for another",
 			where: []string{"internal/server/web.shared.readers", "internal/server/web.asked.Requests"},
-			bound: "one for each request with a waiting connection",
+			bound: "one for each request whose client waits on a connection",
 			full:  "further requests are refused", test: "mcpserver.TestResponseReachesRequestingProcess",
 		},
 	},
@@ -421,10 +421,10 @@ var storeArea = area{
 	intro: "The store in Redis, and the store in memory for tests and single processes.",
 	rows: []row{
 		{
-			what:  "Keys of ids that clients choose",
+			what:  "Redis keys of ids that clients choose",
 			where: []string{"mcpserver/redisstore.tag"},
-			bound: "64 bytes: longer ids are hashed, and none moves the hash tag",
-			full:  "two ids have two keys all the same",
+			bound: "64 bytes: longer ids are hashed, and an id cannot change the hash tag",
+			full:  "different ids still have different keys",
 			test:  "mcpserver/redisstore.TestKeysHaveBoundedLengthAndShareSlotOfID",
 		},
 		{
@@ -432,20 +432,20 @@ var storeArea = area{
 			bound: "{mcpserver/redisstore.Options.MaxEvents}, and {bytes mcpserver/redisstore.Options.MaxEventBytes}, as " +
 				"long as the session, or {time mcpserver/redisstore.Options.KeepEvents}",
 			option: "mcpserver/redisstore.Options.MaxEvents",
-			full:   "the oldest go", test: "mcpserver/redisstore.TestAllKeysExpire",
+			full:   "the oldest are dropped", test: "mcpserver/redisstore.TestAllKeysExpire",
 		},
 		{
 			what: "Messages between processes in Redis", where: []string{"mcpserver/redisstore.Options.MaxMessages"},
 			bound: "{mcpserver/redisstore.Options.MaxMessages} a process, and {bytes " +
 				"mcpserver/redisstore.Options.MaxMessageBytes}, or the latest alone",
 			option: "mcpserver/redisstore.Options.MaxMessages",
-			full:   "the oldest go; a process that missed some takes everything to have changed",
+			full:   "the oldest are dropped; a process that missed some assumes that everything has changed",
 			test:   "mcpserver/redisstore.TestAllKeysExpire",
 		},
 		{
 			what:   "Records of sessions",
 			where:  []string{"internal/server/web.maxRecord"},
-			bound:  "{bytes internal/server/web.maxRecord}, as long as the session; a handler has one for each session",
+			bound:  "{bytes internal/server/web.maxRecord}, for the life of the session; a handler has one for each session",
 			option: "mcpserver.HTTPLimits.Sessions",
 			full:   "the session gets no more values",
 			test:   "mcpserver.TestOversizedInitializeGetsNoSession",
@@ -455,14 +455,14 @@ var storeArea = area{
 			where: []string{"mcpserver/store.topic.messages", "mcpserver/store.memorySessions.topics",
 				"mcpserver/store.memorySessions.processes", "mcpserver/store.memorySessions.sessions"},
 			bound: "{mcpserver/store.maxMessages} a process, and {bytes mcpserver/store.maxMessageBytes}, or the latest alone",
-			full:  "the oldest go",
+			full:  "the oldest are dropped",
 			test:  "mcpserver/store.TestMemorySessionsPassesConformanceTests",
 		},
 		{
-			what:  "Channels on which Redis is listened to",
+			what:  "Redis channels to which a process is subscribed",
 			where: []string{"mcpserver/redisstore.notifier.topics"},
 			bound: "one for each stream that is read or receiver that waits",
-			full:  "each ends with its reader", test: "mcpserver/redisstore.TestAllKeysExpire",
+			full:  "each subscription ends with its reader", test: "mcpserver/redisstore.TestAllKeysExpire",
 		},
 	},
 }

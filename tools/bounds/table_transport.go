@@ -10,7 +10,7 @@ var transportArea = area{
 			bound: "{bytes mcpclient/transport.DefaultFrameLimit}, and up to as much again while the buffer grows; of a " +
 				"larger frame, {bytes internal/oversize.Kept} at each end are kept",
 			option: "mcpclient.Limits.Frame",
-			full:   "the connection ends, or with SkipOversize the call of the frame fails",
+			full:   "the connection ends; with SkipOversize only the frame's call fails",
 			test:   "internal/ndjson.TestAnEndlessLineIsReadLittleBeyondTheLimit",
 			weighs: "2 * mcpclient/transport.DefaultFrameLimit", holder: ofClient,
 		},
@@ -25,7 +25,7 @@ var transportArea = area{
 			what:  "Messages that wait until the peer reads them from a stream",
 			where: []string{"internal/ndjson.batch.data", "internal/ndjson.batch.since", "internal/ndjson.batches"},
 			bound: "one frame limit, {bytes mcpclient/transport.leastSendQueue} at least; one larger frame is accepted " +
-				"when no other waits",
+				"if no other frame waits",
 			option: "mcpclient.Limits.SendQueue",
 			full:   "the transport is busy: ErrBackpressure after three tries, or the call waits (WaitForRoom)",
 			test:   "internal/ndjson.TestSendDoesNotWaitForAPeerThatNeverReads",
@@ -43,7 +43,7 @@ var transportArea = area{
 			what:  "Requests with answers that a plan of faults may affect",
 			where: []string{"mcpclient/transport/chaos.conn.asked"},
 			bound: "{bytes mcpclient/transport/chaos.mostAsked} of names and overhead",
-			full:  "answers to further requests get no faults",
+			full:  "answers to further requests are not affected",
 			test:  "mcpclient/transport/chaos.TestRetainedRequestsAreBounded",
 		},
 		{
@@ -57,10 +57,10 @@ var transportArea = area{
 			what: "Requests over HTTP in flight", where: []string{"mcpclient/transport.HTTP.MaxInFlight"},
 			bound:  "{mcpclient/transport.maxInFlight}, their lingering streams included",
 			option: "mcpclient/transport.HTTP.MaxInFlight",
-			full:   "further requests wait in line", test: "mcpclient/transport.TestHTTPRequestsAreQueuedForSlot",
+			full:   "further requests are queued", test: "mcpclient/transport.TestHTTPRequestsAreQueuedForSlot",
 		},
 		{
-			what: "Requests over HTTP that wait in line", where: []string{"mcpclient/transport.line.waiting"},
+			what: "Requests over HTTP that are queued", where: []string{"mcpclient/transport.line.waiting"},
 			bound: "{bytes mcpclient/transport.lineSpace}, or one frame limit if that is more; {bytes " +
 				"mcpclient/transport.lineEach} more are counted for each",
 			full: "the transport is busy", test: "mcpclient/transport.TestHTTPSendIsBusyWhenQueueIsFull",
@@ -70,7 +70,7 @@ var transportArea = area{
 			where:  []string{"mcpclient/transport.lingering.old", "mcpclient/transport.lingering.young"},
 			bound:  "the places that MaxInFlight leaves, {time mcpclient/transport.lingerWait} to twice that each",
 			option: "mcpclient/transport.HTTP.MaxInFlight",
-			full:   "the oldest stream is cut when its place is needed",
+			full:   "the oldest stream is closed when its place is needed",
 			test:   "mcpclient/transport.TestHTTPLingeringStreamsCountAsInFlight",
 		},
 		{
@@ -105,15 +105,15 @@ var transportArea = area{
 		},
 		{
 			what: "Network connections to one origin", where: []string{"mcpclient/transport.origins.clients"},
-			bound: "{mcpclient/transport.idleConns} idle ones, shared by all clients of the origin",
+			bound: "{mcpclient/transport.idleConns} idle connections, shared by all clients of the origin",
 			full:  "further connections are closed when they become idle",
 			test:  "mcpclient/transport.TestHTTPConnectionsToOneOriginShareIdleConnections",
 		},
 		{
 			what: "Standard error of a server", where: []string{"mcpclient/transport.maxLine"},
 			bound: "lines of {bytes mcpclient/transport.maxLine}; {bytes mcpclient/transport.keptLine} of each of the " +
-				"last ones are remembered",
-			full: "a longer line comes in pieces",
+				"last lines are remembered",
+			full: "a longer line is recorded in pieces",
 			test: "mcpclient/transport.TestStderrWithoutNewlineIsDrainedInPieces",
 		},
 	},
@@ -142,7 +142,7 @@ var authArea = area{
 			what: "Nonces of servers that require DPoP", where: []string{"mcpclient/auth/internal/dpop.Nonces.latest"},
 			bound: "{mcpclient/auth/internal/dpop.maxOrigins} origins, each of {bytes " +
 				"mcpclient/auth/internal/dpop.maxNonce}",
-			full:   "an origin is forgotten, which costs it a round trip",
+			full:   "an origin is forgotten, which costs one more round trip to it",
 			test:   "mcpclient/auth/internal/dpop.TestNoncesAreKeptForABoundedNumberOfOrigins",
 			weighs: "mcpclient/auth/internal/dpop.maxOrigins * mcpclient/auth/internal/dpop.maxNonce", holder: ofClient,
 		},
@@ -176,7 +176,7 @@ var telemetryArea = area{
 		{
 			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Queue.waiting"},
 			bound:  "{internal/instrument/records.MaxRecords}, and {bytes internal/instrument/records.MaxBytes}",
-			full:   "further records are dropped, and a record has their number",
+			full:   "further records are dropped; a later record has their number",
 			test:   "internal/instrument.TestDroppedRecordsAreCounted",
 			weighs: "internal/instrument/records.MaxBytes",
 			holder: ofClient,
@@ -185,7 +185,7 @@ var telemetryArea = area{
 			what:  "Spans without a sampling decision, with tail sampling",
 			where: []string{"mcpclient/telemetry/tailsampling.forest.open"},
 			bound: "{bytes mcpclient/telemetry/tailsampling.DefaultMaxBytes}, all of a process",
-			full:  "the spans that ended first are not exported, counted",
+			full:  "the spans that ended first are counted and not exported",
 			test:  "mcpclient/telemetry/tailsampling.TestForestIsBounded",
 		},
 		{
@@ -207,7 +207,7 @@ var telemetryArea = area{
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
-			what: "Names of tools, methods, outcomes, versions and values of a label that metrics and statistics tell apart",
+			what: "Names of tools, methods, outcomes, versions and values of a label that metrics and statistics distinguish",
 			where: []string{"internal/instrument/series.table.m", "internal/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, " +
@@ -217,7 +217,7 @@ var telemetryArea = area{
 				"{internal/instrument/words.MaxLabels} values of a label, cloned; " +
 				"{internal/instrument/words.MaxSeries} series a metric",
 			option: "mcpclient/telemetry.WithToolNameLimit",
-			full:   "the others are _OTHER",
+			full:   "all others become _OTHER",
 			test:   "internal/instrument.TestStatisticsAreBounded",
 		},
 		{
@@ -230,24 +230,24 @@ var telemetryArea = area{
 			test:   "internal/instrument.TestToolListIsBoundedAndRetainsNoFrameMemory",
 		},
 		{
-			what: "Sets of attributes that metrics have, of all clients and servers together",
+			what: "Attribute sets of metrics, of all clients and servers together",
 			where: []string{"internal/instrument/series.Budget.taken", "internal/instrument.gauges.shown",
 				"internal/instrument/series.Groups.set"},
 			bound: "{internal/instrument/words.MaxSets} for each instrument, and " +
 				"{internal/instrument/words.MaxGroups} groups",
-			full: "names of tools, and then of clients, are _OTHER",
+			full: "names of tools, and then of clients, become _OTHER",
 			test: "internal/instrument.TestMetricsNeverOverflow",
 		},
 		{
 			what: "Meters whose instruments are remembered", where: []string{"internal/instrument.recent.all"},
 			bound: "{internal/instrument.maxRecent}",
-			full:  "the first used meter is forgotten, and has a new budget if it is used again",
+			full:  "the meter used first is forgotten; if it is used again, it gets a new budget",
 			test:  "internal/instrument.TestTelemetriesOfOneMeterShareBudget",
 		},
 		{
 			what: "Written warnings about a peer", where: []string{"internal/instrument/records.Limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
-			full:  "further warnings are counted, and the next one has their number",
+			full:  "further warnings are counted; the next warning has their number",
 			test:  "internal/instrument/records.TestLimiterAllowsBurstOfFiveThenOneASecond",
 		},
 		{
