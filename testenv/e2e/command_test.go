@@ -114,7 +114,7 @@ func TestExitCodesOnRealServers(t *testing.T) {
 		"a call as a task": {byName["everything"], []string{"call", "simulate-research-query", `{"topic":"tea"}`}, 0,
 			"task completed"},
 		"a tool error": {byName["everything"], []string{"call", "get-structured-content", `{"location":"Paris"}`}, 1,
-			"the tool reports an error"},
+			"the tool reported an error"},
 		"an unknown tool":     {byName["gosdk-hello"], []string{"call", "nosuch"}, 1, "nosuch"},
 		"a server that exits": {broken, []string{"tools"}, 3, "exited with status"},
 	} {
