@@ -134,7 +134,7 @@ func Demo(path string) (*Program, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := p.Await(`(?s)That was it.*The traces are at (\S+)\nCtrl-C`)
+	m, err := p.Await(`(?s)Done: every call.*The traces are at (\S+)\nCtrl-C`)
 	if err != nil {
 		p.Stop()
 		return nil, "", err
