@@ -78,7 +78,7 @@ func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 	tab := open(t, Desktop, demoURL)
 	must(t, tab.Click(`#traces tr:has(.badge.bad) a`)) // the newest failed trace: the crash
 	must(t, tab.Await(`document.querySelector("#spans")`))
-	must(t, tab.Go(sceneURL(t, "no answer in time")))
+	must(t, tab.Go(sceneURL(t, "times out")))
 	all := eval[[]line](t, tab, lines)
 	at := func(kind, title string) line {
 		i := slices.IndexFunc(all, func(l line) bool { return l.Kind == kind && l.Title == title })
@@ -110,7 +110,7 @@ func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 }
 
 func TestASpanOpensToItsAttributes(t *testing.T) {
-	tab := open(t, Desktop, sceneURL(t, "no answer in time"))
+	tab := open(t, Desktop, sceneURL(t, "times out"))
 	const attributes = `document.querySelector("details.span.failed dl.kv")`
 	if eval[bool](t, tab, attributes+`.checkVisibility()`) {
 		t.Error("want a span closed at first")

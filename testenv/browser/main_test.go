@@ -101,7 +101,7 @@ func sceneURL(t *testing.T, title string) string {
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
-		"list": demoURL, "nothing found": demoURL + "?q=nosuch&min=x", "failed trace": sceneURL(t, "no answer in time"),
+		"list": demoURL, "nothing found": demoURL + "?q=nosuch&min=x", "failed trace": sceneURL(t, "times out"),
 		"crash":     sceneURL(t, "killed"),
 		"reconnect": sceneURL(t, "mcp_client.connect"), "metrics": demoURL + "metrics", "logs": demoURL + "logs",
 	}

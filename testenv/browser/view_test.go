@@ -85,7 +85,7 @@ func TestPagesShowNewTelemetry(t *testing.T) {
 	must(t, list.Await(`document.querySelector("#traces")?.innerText.includes("root missing")`))
 
 	must(t, list.Click("#traces a"))
-	must(t, list.Await(`document.querySelector(".gap")?.innerText.includes("is missing")`))
+	must(t, list.Await(`document.querySelector(".gap")?.innerText.includes("missing parent")`))
 	must(t, list.Click("details.span > summary"))
 	must(t, list.Await(`document.querySelector("details.span").open`))
 	v.send(t, "shop", newSpan(1, 0, "root"), newSpan(3, 2, "grandchild"))

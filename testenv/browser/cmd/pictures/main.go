@@ -128,7 +128,7 @@ func success(t *browser.Tab, url string) error {
 }
 
 func timeout(t *browser.Tab, url string) error {
-	return scene(t, url, "no answer in time", "CLIENT", "tools/call wait")
+	return scene(t, url, "times out", "CLIENT", "tools/call wait")
 }
 
 // scene opens the trace of a scene and one of its spans.
