@@ -12,7 +12,7 @@ import { launch, open } from './browser.mjs';
 import { directory, names } from './dashboards.mjs';
 
 const { PROMETHEUS_URL: prometheus, PICTURES: pictures, QUERY = '', PATIENCE = '0' } = process.env;
-const deadline = Date.now() + Number(PATIENCE) * 1000;
+const patience = Number(PATIENCE) * 1000; // for each dashboard
 const query = Object.fromEntries(new URLSearchParams(QUERY));
 // By "dashboard: panel", why it has nothing to show.
 const mayBeEmpty = JSON.parse(readFileSync(new URL('../empty.json', import.meta.url), 'utf8'));
@@ -84,6 +84,7 @@ async function draw(name, theme, suffix) {
 
 for (const name of names) {
   test(`${name} is drawn, and every panel has something to show`, async () => {
+    const deadline = Date.now() + patience;
     for (const [theme, suffix] of [['dark', ''], ['light', '-light']]) {
       let problems;
       do problems = await draw(name, theme, suffix);
