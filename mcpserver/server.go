@@ -87,7 +87,7 @@ func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, 
 	s.tools.s, s.resources.s, s.prompts.s, s.completions.s, s.logging.s = s, s, s, s, s
 	var err error
 	if s.signature, err = newSignature(info); err != nil {
-		return nil, fmt.Errorf("Implementation cannot be encoded as JSON: %w", err)
+		return nil, fmt.Errorf("the implementation cannot be encoded as JSON: %w", err)
 	}
 	s.changes.announce = s.announce
 	s.tasks, err = newServerTasks(s)
