@@ -81,6 +81,7 @@ func TestFreshResultIsServedFromTheCache(t *testing.T) {
 
 func TestStaleResultIsRequestedEachTime(t *testing.T) {
 	big := `{"name":"` + strings.Repeat("x", 600) + `","inputSchema":{"type":"object"}}`
+	many := strings.Repeat(`{"name":"x","inputSchema":{}},`, 40) + plainTool // little text and much memory
 	for name, test := range map[string]struct {
 		o      *mcpclient.Options
 		result string
@@ -90,6 +91,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 		"no hint":            {nil, `{"resultType":"complete","tools":[]}`},
 		"no cache":           {&mcpclient.Options{CacheSize: -1}, freshList(60_000, plainTool)},
 		"above the fraction": {&mcpclient.Options{CacheSize: 2000}, freshList(60_000, big)},
+		"many items":         {&mcpclient.Options{CacheSize: 64 << 10}, freshList(60_000, many)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ready(t, test.o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {

@@ -204,6 +204,32 @@ func TestARefusedToolIsNeitherListedNorCalled(t *testing.T) {
 	})
 }
 
+func TestCachedListOmitsRefusedTools(t *testing.T) {
+	refusing(t, nil, func(t *testing.T, _ *error, seen *[]mcpclient.ToolChange, _ *telemetrytest.Recording, _ *script,
+		v *conversation, c *mcpclient.Client,
+	) {
+		v.namesOf(c, toolA)
+		if r := v.asked(c, freshList(60_000, toolAEvil)); len(r.Tools) != 0 {
+			t.Errorf("got %d tools from the server, want none", len(r.Tools))
+		}
+		for range 2 {
+			if r, names := kept(t, c), listedNames(c, t); len(r.Tools)+len(names) != 0 {
+				t.Errorf("got %d tools and %q from the cache, want none", len(r.Tools), names)
+			}
+		}
+		if !c.AcceptTool((*seen)[0].Definition) {
+			t.Error("AcceptTool refused the listed definition")
+		}
+		if r, names := kept(t, c), listedNames(c, t); len(r.Tools) != 1 || !slices.Equal(names, []string{"a"}) {
+			t.Errorf("got %d tools and %q from the cache, want the accepted tool", len(r.Tools), names)
+		}
+		if len(*seen) != 1 {
+			t.Errorf("got %v, want one change", *seen)
+		}
+		v.calls(c, "a")
+	})
+}
+
 func TestAcceptToolNeedsTheListedDefinition(t *testing.T) {
 	refusing(t, nil, func(t *testing.T, _ *error, seen *[]mcpclient.ToolChange, _ *telemetrytest.Recording, _ *script,
 		v *conversation, c *mcpclient.Client,

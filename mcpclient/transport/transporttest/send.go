@@ -65,7 +65,7 @@ func (r *rig) sendWhenFree(conn transport.Conn, data []byte) error {
 
 func sendLarge(r *rig) {
 	conn, peer := r.dial(transport.Config{SendQueue: room})
-	large := frame(4 * room)
+	large := frame(transport.DefaultFrameLimit)
 	r.does("send", conn.Send(r.within(patience), message(large)))
 	r.hears(peer, large)
 	r.sends(conn, frame(9))
