@@ -45,7 +45,7 @@ func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 	for _, test := range []struct{ name, requests, limit string }{
 		{"requests", inputs(65, "k", ""), "more than 64 inputs"},
 		{"keys", inputs(1, strings.Repeat("k", 1024), ""), "key of more than 1024 bytes"},
-		{"bytes", inputs(20, "k", strings.Repeat("x", mebi)), "more than 16777216 bytes"},
+		{"bytes", inputs(20, "k", strings.Repeat("x", mebi)), "exceed 16777216 bytes"},
 		{"as many as may be", inputs(64, "k", ""), ""},
 	} {
 		t.Run("a call: "+test.name, func(t *testing.T) {

@@ -131,7 +131,9 @@ func (c *call) Handle(ctx context.Context) (result any, err error) {
 	} else {
 		result, err = c.handleRounds(ctx)
 	}
-	c.Ended = engine.Interruption(ctx, failed(result, err))
+	if !c.Deferred { // another goroutine may have concluded a subscription already
+		c.Ended = engine.Interruption(ctx, failed(result, err))
+	}
 	if err != nil {
 		return nil, rpc.CauseOf(ctx, err)
 	}

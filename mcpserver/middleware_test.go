@@ -151,18 +151,19 @@ func TestMiddlewareMayAnswerRequest(t *testing.T) {
 }
 
 func TestSubscriptionSurvivesFailingMiddleware(t *testing.T) {
-	for name, spoil := range map[string]func() (any, error){
-		"result": func() (any, error) { return map[string]int{"x": 1}, nil },
-		"error":  func() (any, error) { return nil, errors.New("no") },
-		"panic":  func() (any, error) { panic("secret") },
-		"exit":   func() (any, error) { runtime.Goexit(); return nil, nil },
+	for name, spoil := range map[string]func(context.Context) (any, error){
+		"result": func(context.Context) (any, error) { return map[string]int{"x": 1}, nil },
+		"error":  func(context.Context) (any, error) { return nil, errors.New("no") },
+		"panic":  func(context.Context) (any, error) { panic("secret") },
+		"exit":   func(context.Context) (any, error) { runtime.Goexit(); return nil, nil },
+		"late":   func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, nil },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			spoiling := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 				if _, err := next(ctx, r); err != nil {
 					t.Error(err)
 				}
-				return spoil()
+				return spoil(ctx)
 			})
 			w := serve(t, t.Context(), newServer(t,
 				mcpserver.Options{Middleware: []middleware{spoiling}}))
