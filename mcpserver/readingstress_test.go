@@ -15,7 +15,11 @@ import (
 
 // A client calls tools in bursts, answers questions and cancels calls. Most calls are quick; some wait, ask or fail.
 func TestRandomQuickToolsAnswerEachRequestOnce(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1 + random.IntN(8)}}, "tool", moods)

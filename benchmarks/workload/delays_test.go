@@ -3,7 +3,7 @@ package workload
 import "testing"
 
 func TestDelayRoundGetsAllAnswers(t *testing.T) {
-	for _, p := range peers {
+	for _, p := range peers() {
 		t.Run(p.Name, func(t *testing.T) {
 			c := Canned{Modern, Items, 200 * KiB}
 			q, client, stop, err := newQueue(p, c)

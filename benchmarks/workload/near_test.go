@@ -8,7 +8,7 @@ import (
 func TestIdleClientsAndSessionsAnswerAndClose(t *testing.T) {
 	c := Canned{Modern, Text, Tiny}
 	call, _ := c.sizes()
-	for _, p := range peers {
+	for _, p := range peers() {
 		n := newNear(c)
 		client, err := p.Pipe(WithEra(context.Background(), Modern), n, n)
 		if err != nil {

@@ -22,7 +22,7 @@ func TestEveryPeerGetsTheRightAnswersInEveryUse(t *testing.T) {
 			continue
 		}
 		seen[r.use.Name+string(r.transport)] = true
-		for _, p := range peers {
+		for _, p := range peers() {
 			t.Run(fmt.Sprintf("%s/%s/%s", p.Name, r.transport, r.use.Name), func(t *testing.T) {
 				ctx := t.Context()
 				if r.use.With != nil {
