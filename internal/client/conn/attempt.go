@@ -161,7 +161,7 @@ func (l *openLink) read(in *Reader) {
 	c := l.core
 	returned := false
 	defer func() {
-		// inline, because this stack exists in every idle client
+		// recovered here and not by usercode.Run, because every idle client has this stack
 		if failure := usercode.Caught(recover(), returned); failure != nil {
 			c.goroutines.Go(func() { l.endSession(in.Link, failure) })
 			c.Failed(c.Base, "transport")(failure)
@@ -314,7 +314,7 @@ func (c *Conn) note(link *Link, err error) {
 	}
 }
 
-// troubled adds the first unusable message of the handshake to f, unless f is already about that message.
+// troubled adds the error of the handshake's first unusable message to f, unless f is already about that message.
 func (l *openLink) troubled(f *failure) *failure {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -326,7 +326,7 @@ func (l *openLink) troubled(f *failure) *failure {
 	return &with
 }
 
-// behind adds the first unusable message of the handshake to err. The caller holds core.mu.
+// behind adds the error of the handshake's first unusable message to err. The caller holds core.mu.
 func (l *openLink) behind(err error) error {
 	if l == nil || l.trouble == nil {
 		return err
@@ -334,8 +334,8 @@ func (l *openLink) behind(err error) error {
 	return fmt.Errorf("%w; before that, %w", err, l.trouble)
 }
 
-// late returns the error of an attempt that took too long. It returns nil if the present state has no such deadline.
-// The caller holds mu.
+// late returns the error of an attempt that took too long. It returns nil if the client is not in an attempt to
+// connect. The caller holds mu.
 func (c *Conn) late(lastWords string) error {
 	if c.m.Silent {
 		if lastWords != "" {

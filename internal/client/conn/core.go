@@ -22,7 +22,7 @@ type Conn struct {
 	Settings  *Settings // may be shared by several clients
 	Transport transport.Transport
 	Telemetry *instrument.Client
-	pace      *pace // decides when a session lends its turn to read
+	pace      *pace // decides when a session lends a caller the turn to read; see [turn]
 
 	Base   context.Context // ends with the machine; carries no span
 	cancel context.CancelFunc
@@ -126,7 +126,7 @@ func (c *Conn) Stop(ctx context.Context) error {
 	case <-c.Base.Done():
 	case <-ctx.Done():
 		select {
-		case <-c.Base.Done(): // the core ended first, or at the same time
+		case <-c.Base.Done(): // the core ended before ctx, or at the same time
 		default:
 			return context.Cause(ctx)
 		}

@@ -22,7 +22,8 @@ type flight struct {
 	stream              bool
 }
 
-// Inspect returns the state of the core. also adds to it atomically: it is called with the core's mutex held.
+// Inspect returns the state of the core. also adds further values. It is called with the core's mutex held, so all
+// values are from the same moment.
 func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	i, s, oldest, last, gaveUp := c.moment(also)
 	network := c.Transport.Network()

@@ -74,7 +74,7 @@ func (p Probe) Open(r *Request) int64 {
 // Busy simulates that the server refuses a request for now.
 func (p Probe) Busy(id int64, why *transport.RequestError) { p.C.putOff(id, why) }
 
-// BusyAndLost calls Busy and loses the connection, in one atomic step.
+// BusyAndLost simulates, in one atomic step, that the server refuses a request for now and that the connection is lost.
 func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -83,7 +83,7 @@ func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: p.C.m.Epoch}, &fact{err: err})
 }
 
-// OpenAndOver acknowledges and answers a request in one atomic step.
+// OpenAndOver simulates, in one atomic step, that the server acknowledges a subscription and answers its request.
 func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()

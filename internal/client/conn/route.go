@@ -59,7 +59,7 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 		answered = f.call
 	}
 	effects, ok = c.stepLocked(in, f)
-	if f.call != nil && r.turn != nil && answered == nil { // otherwise no caller reads its own answer
+	if f.call != nil && r.turn != nil && answered == nil { // a caller that waits may read its own answers
 		r.turn.answered(in.Now, c.calls.Len() == 0)
 	}
 	return effects, d, answered, ok

@@ -42,7 +42,8 @@ func (c *Conn) Start() {
 // step passes an event to the machine and carries out its effects. It returns false if the event has no meaning in the
 // present state. The state changes only here. The effects are carried out with the mutex held and do not block, so the
 // changes of the state, of the calls in flight and of the waiters are atomic. step does not carry out effects that call
-// user code, telemetry or the connection. It returns the list of effects, and its caller carries these out.
+// user code, telemetry or the connection. It returns the list of all effects, and its caller carries out the remaining
+// ones.
 func (c *Conn) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

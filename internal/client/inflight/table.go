@@ -52,7 +52,7 @@ type Table[T, N any] struct {
 
 	calls     index[*call[T]]
 	deadlines heap[T]
-	spare     []*call[T] // for reuse; at most keep calls
+	spare     []*call[T] // for reuse; at most [keep] of them
 
 	*graves[N] // nil before the first tombstone, which most idle clients never have
 }

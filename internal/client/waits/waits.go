@@ -26,10 +26,11 @@ const (
 	lastReopen  = 30 * time.Second
 )
 
-// lastPoll is the maximum of a poll delay that failures have lengthened.
+// lastPoll bounds the poll delay after failures, unless the peer's suggestion is longer.
 const lastPoll = time.Minute
 
-// longestLeast is the maximum of the minimum delay for streams that end soon, if the server suggests a shorter delay.
+// longestLeast is the upper end of the minimum delay for brief streams. The minimum starts at [Least] and doubles with
+// each brief stream; it replaces a shorter suggestion of the server. See [Reopen].
 const longestLeast = time.Second
 
 // RetryAfter parses a Retry-After header field, which contains seconds or a date. The date may have passed. The delay
@@ -57,7 +58,7 @@ func digits(value string) bool {
 
 // Reopen returns the delay before a stream is reopened. suggested is the delay that the server suggests; a negative
 // value means none. useless is how many times in a row the stream delivered nothing or did not open. brief is how many
-// times in a row it ended soon.
+// times in a row the stream ended soon.
 //
 // A suggestion is limited to the range from [Least] to [Most], and up to a fifth is added. For brief streams, the
 // minimum doubles up to 1 s. Without a suggestion, the delay is 1 s and doubles with each useless attempt up to 30 s,
