@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// notifier sends notifications that belong to no request. It is the host's server, or its session.
+// notifier sends notifications that belong to no request. It is the host's server or the host's session.
 type notifier interface {
 	ToolsChanged()
 	PromptsChanged()
@@ -32,7 +32,7 @@ type hostGroup struct {
 	owners owners
 
 	mu      sync.Mutex
-	begun   time.Time           // guarded by mu; time of connecting; zero before
+	begun   time.Time           // guarded by mu; start of connecting; zero before that
 	stopped bool                // guarded by mu
 	clients *mcpclient.Group    // guarded by mu; nil before connecting, and if that failed
 	members []*member           // guarded by mu until begun, then immutable
@@ -83,7 +83,7 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	case h.stopped:
 		return errGatewayStopped
 	case !h.begun.IsZero():
-		if s != nil { // after server/discover
+		if s != nil { // the host opens a session after server/discover
 			h.session = s
 		}
 		return h.failed
@@ -228,7 +228,8 @@ func (m *member) settle() {
 	}
 }
 
-// sendLevel sends the level of log messages to a member. In later sessions, the member's client sends it.
+// sendLevel sends the level of log messages to a member. After a reconnection, the member's client itself sends the
+// level again.
 func (m *member) sendLevel() {
 	if m.levelLock.LockContext(m.h.life) != nil {
 		return

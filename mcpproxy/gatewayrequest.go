@@ -25,10 +25,10 @@ type request struct {
 	h    *hostGroup
 	info *mcpserver.RequestInfo
 	ask  asking
-	life context.Context // context of the handler, which ends after the notifications
+	life context.Context // context of the handler; ends after the notifications have been sent
 	ctx  context.Context // context of the call; ends with the answer or by the policy; set before a member is asked
 	from mcp.Version     // revision of the answering member; set before the answer is given
-	tool *destination    // the called tool, by which the policy has decided; nil without a policy
+	tool *destination    // the called tool, as the policy has found it by name; nil without a policy
 	news news            // notifications for the host that belong to the request
 }
 
@@ -67,8 +67,8 @@ func (r *request) tell(n int, send func(context.Context)) bool {
 	return r.news.box.Put(n, maxNews, func() { send(within.Values(r.life, r.ctx)) })
 }
 
-// finish waits until the host has read the notifications, or until its connection has ended. The answer is sent after
-// that.
+// finish waits until the host has read the notifications, or until the host's connection has ended. The answer is sent
+// after that.
 func (n *news) finish() {
 	n.mu.Lock()
 	n.ended = true
@@ -79,7 +79,7 @@ func (n *news) finish() {
 	n.sending.Wait()
 }
 
-// destination is a tool or a prompt of a member. The host's name for it leads to the destination.
+// destination is the tool or prompt of a member that a host has named in a request.
 type destination struct {
 	asked string // name in the gateway
 	m     *member
@@ -180,7 +180,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	case mcp.MethodGetPrompt:
 		typed = new(mcp.GetPromptResult)
 	case mcp.MethodReadResource:
-		typed = new(mcp.ReadResourceResult) // otherwise the lifetime, which is required, would be missing
+		typed = new(mcp.ReadResourceResult) // adds the lifetime, which the host's revision requires
 	case mcp.MethodComplete:
 		typed = new(mcp.CompleteResult)
 	default:
@@ -353,7 +353,7 @@ func (m *member) failure(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("the server %q: %v", m.name, err)
-	if g := m.h.g.guard; g != nil && g.secrets != nil { // here the error is known not to be an answer of the server
+	if g := m.h.g.guard; g != nil && g.secrets != nil { // at this point, the error is no answer of the server
 		text, _ = g.secrets.redactErrorText(text)
 	}
 	return &mcp.Error{Code: mcp.CodeInternalError, Message: text}

@@ -20,7 +20,7 @@ type pair struct {
 	guard       *guard         // nil without a policy
 	tape        *tape          // nil without a recording
 	noListening bool           // as in Options
-	tasks       sync.WaitGroup // goroutines that wait for their turn
+	tasks       sync.WaitGroup // goroutines that send waiting messages and calls
 	turn        sync.Mutex     // held while a message may start a connection
 
 	mu        sync.Mutex
@@ -69,7 +69,7 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 		answer(nil, err)
 	case begins:
 	case m.Method == mcp.MethodPing && !l.ready():
-		answer(json.RawMessage("{}"), nil) // the session continues
+		answer(json.RawMessage("{}"), nil) // the session continues after the reconnection
 	default:
 		l.send(m, answer, func(m relay.Message) { l.server.Request(ctx, m, answer) })
 	}
@@ -132,8 +132,8 @@ func (p *pair) accepted() bool {
 	return l != nil && l.answered()
 }
 
-// introduce starts a connection to a server. The server answers the introduction. introduce returns nil if the
-// connection cannot start.
+// introduce starts a connection to a server. m is the introduction, and answer gets the server's answer to m. introduce
+// returns nil if the connection cannot start.
 func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
 	l := newLink(p, m, answer)
 	p.mu.Lock()
@@ -210,8 +210,9 @@ var (
 	errOtherIntroduction = errors.New("the host started a new session")
 )
 
-// begins reports whether a request with this method introduces the host on a new connection in place of l. That is the
-// case if the host has lost patience, or has learned from server/discover that it must initialize.
+// begins reports whether a request with this method introduces the host on a new connection, in place of l if there is
+// one. A host introduces itself again if it has waited too long for the server's answer, or if it has learned from
+// server/discover that it must initialize.
 func (p *pair) begins(l *link, method string) bool {
 	shared := p.host.Shared() // if shared, one host must not end the connection of others
 	switch {

@@ -4,9 +4,9 @@
 // connection.
 //
 // The relay keeps the order of a peer's messages, in both directions. A side passes messages to its [Receiver] one at a
-// time, in the goroutine that reads, and a [Peer] sends messages in the order of its calls. So if a peer does not read,
-// the relay stops reading from the other peer, as on a direct connection. Modern clients over HTTP share one peer:
-// their messages wait in a queue for each request, so that a slow client delays no other client.
+// time, in the goroutine that reads, and a [Peer] sends messages in the order of the calls of its methods. So if a peer
+// does not read, the relay stops reading from the other peer, as on a direct connection. Modern clients over HTTP share
+// one peer: their messages wait in a queue for each request, so that a slow client delays no other client.
 package relay
 
 import (
@@ -119,13 +119,14 @@ func ReasonOf(ctx context.Context) string {
 type Introduction struct {
 	Message
 	// Confirmed means that the peer in front has sent notifications/initialized. If a new session then replaces an earlier
-	// one, the client sends the notification itself. If Confirmed is false, [Peer.Notify] sends it.
+	// one, the client sends the notification itself. If Confirmed is false, the peer in front sends it later with
+	// [Peer.Notify].
 	Confirmed bool
 }
 
 // Client configures a client that relays messages.
 type Client struct {
-	// Context holds the span that is the parent of the first connection attempt. Its end has no effect.
+	// Context holds the span that is the parent of the first connection attempt. The end of Context has no effect.
 	Context context.Context
 	// Receiver receives the messages of the server.
 	Receiver Receiver
@@ -145,7 +146,8 @@ type Client struct {
 // Server is a connection to a server. It reconnects after it has lost the connection.
 type Server interface {
 	Peer
-	// Ready reports whether there is a session. Without a session, Request and Notify wait for one until ctx ends.
+	// Ready reports whether there is a session. Without a session, Request and Notify wait for one, until ctx ends or
+	// [Client.Patience] has passed.
 	Ready() bool
 	// Stop closes the connection, and waits for all goroutines of the connection.
 	Stop(ctx context.Context) error

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// front is the peer in front of a relay. It records its messages in order.
+// front is the peer in front of a relay. It records the messages that it gets, in order.
 type front struct {
 	t      *testing.T
 	refuse error // result of Introduced
@@ -116,7 +116,7 @@ func (f *front) told(method string, result json.RawMessage, err error) string {
 	return fmt.Sprintf("%s result %s", method, result)
 }
 
-// relaying runs f in a bubble with a relay in front of a script. It stops the relay at the end.
+// relaying runs f in a synctest bubble, with a relay whose server is a script. It stops the relay at the end.
 func relaying(t *testing.T, o *Options, intro relay.Introduction, rig *rigged,
 	f func(t *testing.T, s *script, f *front)) {
 	t.Helper()
