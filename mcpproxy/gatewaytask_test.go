@@ -90,7 +90,8 @@ func TestMemberTaskResultBecomesCallResult(t *testing.T) {
 	})
 }
 
-// A host of 2026-07-28 gets the task's requests in the answer to its call, after the end of the task.
+// A host of 2026-07-28 accepts requests only in the answer to its call, which it gets after the end of the task. So the
+// task's request fails.
 func TestLegacyHostAnswersInputOfMemberTask(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, _ *heard, host mcp.Version) {
 		r, err := c.CallTool(t.Context(), "one_ask", nil, mcpclient.WithTimeout(time.Hour))

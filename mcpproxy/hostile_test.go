@@ -24,7 +24,7 @@ import (
 // Secrets in tests with a hostile peer are sk- and a number anywhere, and hush- and a number as the value of a token.
 var hostileRedaction = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}, Arguments: true}
 
-// shows returns the first secret in a text, or the empty string.
+// shows returns the first secret in a text, with the text around it. It returns the empty string if there is none.
 func shows(text string, others ...string) string {
 	for _, secret := range append([]string{"sk-1", "hush-1"}, others...) {
 		if i := strings.Index(text, secret); i >= 0 {
@@ -94,7 +94,7 @@ func readings(object []byte, name string, f func(raw json.RawMessage)) {
 const secretMembers = `"sk-1name":"sk-11","token":"hush-12","t\u006fken":["hush-13"],"text":"a sk-\u00314 b",` +
 	`"json":"{\"token\":\"hush-15\"}"`
 
-// handle records a message and returns its answer.
+// handle records a message and returns the messages that the server sends in response.
 func (s *careless) handle(frame []byte) (out []string) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`

@@ -265,7 +265,8 @@ func (q *request) lost() bool {
 		}
 	})
 	pause := c.backoff(q.pause)
-	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // not if it was only acknowledged
+	// A subscription that has lasted resets the pause. Its acknowledgement alone does not.
+	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax {
 		pause = limit.BackoffMin
 	}
 	c.core.During(q.Session, func() { // after the end of the session, the next session reopens q
