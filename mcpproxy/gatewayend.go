@@ -12,7 +12,7 @@ import (
 type hostEnd struct {
 	g      *Gateway
 	own    *hostGroup        // nil over HTTP, where each session has its own
-	server *mcpserver.Server // set before it serves
+	server *mcpserver.Server // set before the server serves
 }
 
 // offered declares the gateway's features. Requests for lists, calls, prompts and resources never reach it, because

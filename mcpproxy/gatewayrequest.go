@@ -159,7 +159,7 @@ func (m *member) names(own string) []string {
 // hides returns true, because lists contain no forbidden tools, see member.list.
 func (r *request) hides() bool { return true }
 
-// begin starts a call after its wait for a turn.
+// begin starts a call that has waited for its turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
 
 // shown returns the result for the host. If the host's revision is the member's or a newer one, the result is

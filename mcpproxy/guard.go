@@ -42,7 +42,8 @@ func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 // forwarder passes on requests of a host after the policy has permitted them.
 type forwarder interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
-	// begin starts a call after its wait for a turn, behind earlier calls. It returns false if the host has left.
+	// begin starts a call that has waited for its turn, after the calls that waited before it. It returns false if the
+	// host has left.
 	begin(call func()) bool
 	// namesOf returns all names of the tool that the host calls by the name tool. After namesOf, the request goes to that
 	// tool.

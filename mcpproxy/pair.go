@@ -160,7 +160,8 @@ func (p *pair) forget(l *link) {
 	}
 }
 
-// begin starts a call after its wait for a turn, behind earlier calls. It returns false if the host has left.
+// begin starts a call that has waited for its turn, after the calls that waited before it. It returns false if the host
+// has left.
 func (p *pair) begin(call func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

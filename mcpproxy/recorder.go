@@ -262,7 +262,7 @@ func reason(why error) json.RawMessage {
 	return text
 }
 
-// errorObject returns an error and its code, in the form in which the peer gets it.
+// errorObject returns the JSON object of an error, as the peer gets it, and the code of the error.
 func errorObject(err error) (object json.RawMessage, code int64) {
 	if passed, ok := errors.AsType[*relay.Error](err); ok {
 		return passed.Object, int64(passed.Server.Code)

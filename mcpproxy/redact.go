@@ -212,8 +212,8 @@ func (r *secrets) hide(s *hiding, keys bool) bool {
 	return true
 }
 
-// replace replaces parts of s, which are given by offsets in its text. It returns false if there are too many parts, or
-// if the result would exceed limit bytes.
+// replace replaces parts of s, which are given by offsets in its decoded text. It returns false if there are too many
+// parts, or if the result would exceed limit bytes.
 func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 	if parts == nil {
 		return true
@@ -320,7 +320,7 @@ func (w *rewriter) hide(start, end int, with []byte, less string) {
 	w.replace(start, end, with)
 }
 
-// replace replaces from[start:end], which follows the previous replacements.
+// replace replaces from[start:end]. This range must be after all ranges that were replaced before.
 func (w *rewriter) replace(start, end int, with []byte) {
 	if w.to == nil {
 		w.to = make([]byte, 0, len(w.from)+max(0, len(with)-(end-start)))

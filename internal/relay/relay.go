@@ -67,13 +67,13 @@ type Ender interface {
 }
 
 // Receiver receives the messages of a peer. The goroutine that reads calls ReceiveRequest and ReceiveNotification for
-// one message at a time, and reads the next message after they return. from sends messages back to the peer. A message
-// that is sent with the context of a request uses the stream of the request, if there is one.
+// one message at a time, and reads the next message after they return. The argument from sends messages back to the
+// peer. A message that is sent with the context of a request uses the stream of the request, if there is one.
 type Receiver interface {
 	// ReceiveRequest receives a request of any method. The exception is a ping before the session opens, which a server
 	// answers itself. ctx ends after the answer, when the peer cancels the request (the cause contains its reason), or
-	// when the peer is gone. An [*Error] is sent back unchanged, an [*mcp.Error] with its code, and any other error as
-	// -32603 with its text.
+	// when the peer is gone. If answer gets an [*Error], that error is sent back unchanged. An [*mcp.Error] is sent back
+	// with its code, and any other error as -32603 with its text.
 	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
 	// ReceiveNotification receives a notification of any method except notifications/cancelled.
 	ReceiveNotification(ctx context.Context, m Message, from Peer)

@@ -45,7 +45,7 @@ func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
 	return info
 }
 
-// open dials. It reports whether to negotiate.
+// open opens the connection with Dial. It reports whether the caller must negotiate.
 func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
 	trace := attempt.TraceContext()
@@ -106,7 +106,7 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 }
 
 // agree negotiates once, and ends the attempt. It returns the reader of the session. Without a session, it returns nil,
-// and again reports whether to negotiate again in the next epoch.
+// and again reports whether the caller must negotiate again, in the next epoch.
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
@@ -156,7 +156,7 @@ func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Sess
 }
 
 // read reads a session until the session ends, or until there is nothing to read. In the second case it returns, and
-// the transport calls wake to start it again.
+// the transport later calls wake, which starts read again.
 func (l *openLink) read(in *Reader) {
 	c := l.core
 	returned := false
@@ -229,8 +229,8 @@ func (l *openLink) closeConn() {
 	}
 }
 
-// fail reports the end of a connection or a session to the machine. It returns whether to negotiate again. The machine
-// ignores errors that the client caused by hanging up itself.
+// fail reports the end of a connection or a session to the machine. It reports whether the caller must negotiate again.
+// The machine ignores errors that the client caused by hanging up itself.
 func (c *Conn) fail(epoch uint64, f *failure) bool {
 	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait},
 		&fact{err: f.err, request: f.request, failed: f.failed})

@@ -55,9 +55,9 @@ func (ModernEra) Asks() bool       { return true }
 func (ModernEra) Subscribes() bool { return true }
 
 // probe asks the server for its versions. If the server supports a modern version, probe returns the session. It
-// returns errLegacy if the answer indicates a legacy server, or if silence suggests one. If a server refuses the
-// version and names other modern versions, probe asks once more. (specification 2026-07-28, basic/versioning, "Protocol
-// Version Negotiation"; basic/transports/stdio, "Backward Compatibility")
+// returns errLegacy if the answer indicates a legacy server, or if silence suggests one. If the server refuses the
+// version of the probe and names other modern versions, probe asks once more. (specification 2026-07-28,
+// basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward Compatibility")
 func (h *Handshake) probe(ctx context.Context) (*Session, error) {
 	version := h.c.Settings.Modern[0]
 	for again := false; ; again = true {

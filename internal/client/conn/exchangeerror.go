@@ -34,8 +34,8 @@ func (e *exchangeError) inHandshake() *failure {
 	return f
 }
 
-// suggestsLegacy reports whether the failure is typical of an HTTP server that does not know the probed method: a
-// status, a page, or no answer at all.
+// suggestsLegacy reports whether the failure is typical of an HTTP server that does not know the probed method: an HTTP
+// status, a page of HTML, or no answer at all.
 func (f *failure) suggestsLegacy() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	if !ok {

@@ -50,7 +50,7 @@ type answer struct {
 	msg    jsonrpc.Message
 	err    *mcp.Error    // the server's error; nil for a result
 	failed *failure      // why there is no answer
-	op     instrument.Op // operation of the request; it has already ended, except for a result
+	op     instrument.Op // operation of the request; already ended, unless the answer is a result
 }
 
 // probeFor probes. If there is a legacy version to fall back to, it probes for at most a quarter of InitTimeout.

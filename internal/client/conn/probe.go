@@ -55,7 +55,7 @@ func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first 
 	return p.C.lastID - int64(n) + 1
 }
 
-// Settle removes n requests in flight, from ID first on, without an outcome.
+// Settle removes n requests in flight without an outcome. Their IDs are consecutive and start at first.
 func (p Probe) Settle(first int64, n int) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()

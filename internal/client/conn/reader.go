@@ -80,7 +80,8 @@ func (f *failure) ErrorType() string {
 	return "_OTHER"
 }
 
-// failureOf returns the failure that err wraps. If there is none, it returns a failure with the event otherwise.
+// failureOf returns the failure that err wraps. If err wraps none, failureOf returns a failure whose event is the
+// argument otherwise.
 func failureOf(err error, otherwise machine.Event) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f

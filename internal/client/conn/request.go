@@ -134,7 +134,7 @@ func (r *Request) TraceContext() *instrument.TraceContext {
 	return &r.trace.TraceContext
 }
 
-// headstone is the data of a request that its tombstone stores, for a late answer.
+// headstone is the data that the tombstone of a request stores, for a late answer.
 type headstone struct {
 	method string
 	ref    instrument.Ref

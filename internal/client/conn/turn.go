@@ -70,7 +70,7 @@ type received struct {
 
 var goOn = received{err: seam.ErrInterrupted}
 
-// answered records that a call got its answer at now. alone means that no other call is in flight.
+// answered records that a call got its answer at the time now. alone means that no other call is in flight.
 func (t *turn) answered(now time.Time, alone bool) {
 	if alone && now.Sub(t.latest) < t.soon {
 		t.lonely++

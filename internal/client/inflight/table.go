@@ -58,7 +58,7 @@ type Table[T, N any] struct {
 }
 
 // New returns an empty table. When a call leaves a tombstone, note derives the tombstone's note from the call's value.
-// note must not use the table. New panics if cfg allows no tombstones.
+// note must not use the table. New panics if TTL, MaxTombstones or SweepInterval of cfg is not positive.
 func New[T, N any](cfg Config, note func(T) N) *Table[T, N] {
 	if cfg.TTL <= 0 || cfg.SweepInterval <= 0 || cfg.MaxTombstones <= 0 {
 		panic(fmt.Sprintf("inflight: unusable configuration %+v", cfg))

@@ -37,7 +37,8 @@ const (
 	InFlight
 	// Late means that the call left without an answer and has a tombstone.
 	Late
-	// Duplicate means that a call had the ID, but was already answered, or its tombstone has expired or was evicted.
+	// Duplicate means that the ID was used before, but its call was already answered, or the call's tombstone has expired
+	// or was evicted.
 	Duplicate
 )
 

@@ -72,7 +72,7 @@ type Input struct {
 // initial holds the first effects of a new machine.
 var initial = do(Dial)
 
-// Start returns a machine that starts its first attempt at now, and its first effects.
+// Start returns a machine that starts its first attempt at now. It also returns the first effects of the machine.
 func (p Policy) Start(now time.Time) (Machine, []Effect) {
 	return Machine{
 		State:    starting,

@@ -145,7 +145,7 @@ func lostAnswer(err error) string {
 // ErrInternal replaces errors that must not be sent to the server.
 var ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
-// FaultOf converts the error of a handler for the telemetry, and nil to nil.
+// FaultOf converts the error of a handler to a Fault, for the telemetry. It returns nil if err is nil.
 func FaultOf(method string, err error) *conn.Fault {
 	if err == nil {
 		return nil

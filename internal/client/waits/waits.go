@@ -2,8 +2,9 @@
 // stream, the interval between two polls of a task. The package limits each suggestion to a minimum and a maximum, and
 // lengthens the delay after repeated failures.
 //
-// A possible surprise: jitter only adds to a suggested delay, so no delay is shorter than the suggestion, up to [Most].
-// Default delays are different: jitter shortens them, so they stay below the documented values.
+// A possible surprise: jitter only adds to a suggested delay, so a delay is never shorter than the suggestion, unless
+// the suggestion exceeds [Most]. Default delays are different: jitter shortens them, so they stay below the documented
+// values.
 package waits
 
 import (
@@ -85,7 +86,7 @@ func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) ti
 	return d + chance(d/10)
 }
 
-// doubled returns d after a number of doublings, but at most most.
+// doubled returns d after a number of doublings, but never more than the argument most.
 func doubled(d time.Duration, times int, most time.Duration) time.Duration {
 	for ; times > 0 && d < most; times-- {
 		d = min(2*d, most)

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// front implements [relay.Peer] for one client of a connection or session, or for all modern clients of an HTTP handler
-// together.
+// front implements [relay.Peer] for the client of one connection or session, or for all modern clients of an HTTP
+// handler together.
 type front struct {
 	conn     *engine.Conn // nil for modern clients over HTTP
 	receiver relay.Receiver
@@ -68,10 +68,10 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
-// way selects the stream for a request to the client. ctx is the context of that request. way returns the client's own
-// request whose stream carries it, or nil for the stream of the session. If the client does not read the session's
-// stream, way returns the client's latest request: a server behind a pipe cannot name the request of the client that
-// its own request belongs to, and a client need not read any other stream.
+// way selects the stream for a request to the client; ctx is the context of that request. It returns one of the
+// client's own requests to select the stream of that one, or nil to select the stream of the session. If the client
+// does not read the session's stream, way returns the client's latest request: a server behind a pipe cannot name the
+// request of the client that its own request belongs to, and a client need not read any other stream.
 func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {

@@ -212,7 +212,7 @@ func (c *Server) backoff(pause time.Duration) time.Duration {
 }
 
 // missed counts a gap in the server's notifications. For each possible change it sends the peer in front a notification
-// with the id of its subscription. id is nil if there is no subscription.
+// with the id of the peer's subscription. id is nil if there is no subscription.
 func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
 	c.core.Telemetry.ChangeGap(cause)
 	for method, uri := range methods.ChangesOf(&f) {
