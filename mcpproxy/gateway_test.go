@@ -80,7 +80,7 @@ func (a *around) host(v mcp.Version, features ...mcpclient.Feature) *mcpclient.C
 	return c
 }
 
-// eachHost runs f in a bubble for a host of each revision, in front of its own gateway.
+// eachHost runs f in a synctest bubble for a host of each revision. Each host has its own gateway.
 func eachHost(t *testing.T, add func(name string, s *mcptest.Server), f func(t *testing.T, a *around, v mcp.Version)) {
 	for _, v := range revisions {
 		t.Run(string(v), func(t *testing.T) {

@@ -115,7 +115,7 @@ func TestResourcesAreReadFromTheirMember(t *testing.T) {
 	})
 }
 
-// heard records the messages of a host. It is safe for concurrent use.
+// heard records the messages that a host gets. It is safe for concurrent use.
 type heard struct {
 	mu  sync.Mutex
 	all []string

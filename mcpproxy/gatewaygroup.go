@@ -54,7 +54,7 @@ type member struct {
 	calls      []*request                   // guarded by mu; requests that the member is answering, oldest first
 	aliases    map[string]groupname.Aliases // guarded by mu; by kind of list
 	missing    bool                         // guarded by mu; a list was answered without the member's items
-	silent     bool                         // guarded by mu; a list has timed out, and the member has sent nothing since
+	silent     bool                         // guarded by mu; a list has timed out, and a ping is still unanswered
 	unanswered bool                         // guarded by mu; a request on this connection ended without an answer
 
 	levelLock lock.Mutex       // held while the level is sent to the member

@@ -48,7 +48,7 @@ func addTasks(s *mcptest.Server, run *heard) {
 	}, mcpserver.TaskTool()))
 }
 
-// eachTask runs f in a bubble for a host of each revision, in front of a gateway with a server that has tasks.
+// eachTask runs f in a synctest bubble for a host of each revision, with a gateway whose only member has tasks.
 func eachTask(t *testing.T, f func(t *testing.T, c *mcpclient.Client, run *heard, host mcp.Version)) {
 	for _, member := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		for _, host := range []mcp.Version{mcp.Version20250618, mcp.Version20251125, mcp.Version20260728} {

@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// guarded is a host, a proxy with a policy and a server, in a bubble. All telemetry comes from the proxy.
+// guarded is a host, a proxy with a policy and a server, in a synctest bubble. All telemetry comes from the proxy.
 type guarded struct {
 	*mcpclient.Client
 	served sync.WaitGroup // done when the proxy and then the server have ended

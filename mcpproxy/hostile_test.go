@@ -224,8 +224,7 @@ type frontEnd interface {
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
 
-// onStdio returns a host that speaks a revision to f over pipes. The host answers each request with the error for an
-// unknown method.
+// onStdio returns a host that speaks a revision to f over pipes. The host answers no request.
 func onStdio(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	in, toProxy := io.Pipe()
 	fromProxy, out := io.Pipe()
@@ -328,8 +327,8 @@ func (h *hostile) message(method, params string, request bool) string {
 // places maps the transports to functions that connect a host to a proxy or a gateway.
 var places = map[string]func(*testing.T, frontEnd, mcp.Version) *hostile{"stdio": onStdio, "HTTP": onHTTP}
 
-// atEveryPlace runs f in a bubble for a host of each era on each transport, in front of a proxy, and in front of a
-// gateway with the member m, whose tool names start with prefix. The server has the tools safe, delete and größe.
+// atEveryPlace runs f in a synctest bubble for a host of each era on each transport: with a proxy, and with a gateway
+// that has the member m, whose tool names start with prefix. The server has the tools safe, delete and größe.
 func atEveryPlace(t *testing.T, p func(prefix string) Policy,
 	f func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording)) {
 	for place, on := range places {

@@ -32,7 +32,7 @@ func (f *fakeServer) Ready() bool {
 	return f.ready
 }
 
-// set sets whether there is a session.
+// set sets whether there is a session, and whether the server has stopped.
 func (f *fakeServer) set(ready, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -124,7 +124,8 @@ type Introduction struct {
 	Confirmed bool
 }
 
-// Client configures a client that relays messages.
+// Client configures a connection to a server. The peer in front is the client of the relay whose messages this
+// connection relays to the server.
 type Client struct {
 	// Context holds the span that is the parent of the first connection attempt. The end of Context has no effect.
 	Context context.Context

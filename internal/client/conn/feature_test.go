@@ -59,7 +59,7 @@ func (f *tide) Serve(_ *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	_ = answer(conn.ErrorFrame(m.ID, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no such method"}), false)
 }
 
-// at requests the tide at a place, unless it is known.
+// at returns the tide at a place. It requests the tide from the server, unless the cache contains it.
 func (f *tide) at(ctx context.Context, place string) (string, *conn.Fault) {
 	if said, ok := f.known[place]; ok {
 		f.hits++
