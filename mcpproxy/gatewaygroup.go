@@ -171,7 +171,8 @@ func (h *hostGroup) of() *mcpserver.Session {
 	return h.session
 }
 
-// background runs f in a goroutine that ends with h.life. It reports false if h has stopped.
+// background runs f in a goroutine. f must end soon after h.life. If h has stopped, background reports false and does
+// not run f.
 func (h *hostGroup) background(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

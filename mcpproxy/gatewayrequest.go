@@ -162,8 +162,9 @@ func (r *request) hides() bool { return true }
 // begin starts a call that has waited for its turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
 
-// shown returns the result for the host. If the host's revision is the member's or a newer one, the result is
-// unchanged. Otherwise it is decoded, and the server encodes it for the host's revision.
+// shown returns the result for the host. The result stays unchanged if the host's revision is the member's or a newer
+// one, except for a resource between different eras. Otherwise shown decodes the result, and the server encodes it for
+// the host's revision.
 func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	switch needs, ok := errors.AsType[*mcpclient.InputRequiredError](err); {
 	case ok:

@@ -163,8 +163,8 @@ func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.
 	return w.result(), replaced
 }
 
-// forTape returns a message of a host for the recording. It omits params that are ambiguous, and the text of a
-// completion whose argument is named like a redacted key.
+// forTape returns a message of a host for the recording. It changes only requests for completions: it omits ambiguous
+// params, and redacts the text to complete if its argument is named like a redacted key.
 func (t *tape) forTape(m relay.Message) relay.Message {
 	if t == nil || m.Method != mcp.MethodComplete {
 		return m

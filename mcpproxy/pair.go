@@ -28,7 +28,7 @@ type pair struct {
 	sending   bool     // guarded by mu; a goroutine starts the due calls
 	left      bool     // guarded by mu; the host has left
 	confirmed bool     // guarded by mu; the host has sent notifications/initialized
-	link      *link    // guarded by mu; nil before the introduction of the host, and after the server refused it
+	link      *link    // guarded by mu; nil before the host's introduction, and after the link has ended
 }
 
 var errNotIntroduced = &mcp.Error{

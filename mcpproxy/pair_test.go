@@ -304,7 +304,7 @@ func TestInitializeAfterDiscoveryStartsAnotherServer(t *testing.T) {
 	})
 }
 
-func TestHostsSharingPairStartOneConnection(t *testing.T) {
+func TestHostsThatShareAPairStartOneConnection(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.shared = true
 		var asked sync.WaitGroup

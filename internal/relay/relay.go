@@ -150,6 +150,6 @@ type Server interface {
 	// Ready reports whether there is a session. Without a session, Request and Notify wait for one, until ctx ends or
 	// [Client.Patience] has passed.
 	Ready() bool
-	// Stop closes the connection, and waits for all goroutines of the connection.
+	// Stop closes the connection. It waits for the goroutines of the connection, at most until ctx ends.
 	Stop(ctx context.Context) error
 }

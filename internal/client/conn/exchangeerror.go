@@ -102,8 +102,9 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	}
 }
 
-// adopt assigns a response on the stream of one request to that request. A server that cannot determine the request of
-// an error sends the ID null.
+// adopt assigns an invalid response, or an error without an ID, to the request on whose stream it arrived. A server
+// that cannot determine the request of an error sends the ID null. A response with the ID of another request is a
+// violation.
 func adopt(m *jsonrpc.Message, v *jsonrpc.Violation, request int64) *jsonrpc.Violation {
 	own := jsonrpc.IntID(request)
 	switch {

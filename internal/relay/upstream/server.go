@@ -202,7 +202,7 @@ func (c *Server) isConfirmed(s *conn.Session) bool {
 // Ready reports whether messages can be sent without waiting for a session.
 func (c *Server) Ready() bool { return c.core.Open() }
 
-// Stop ends the connection. It waits for the connection's goroutines until ctx ends.
+// Stop ends the connection, and waits for the goroutines of the connection as [conn.Conn.Stop] does.
 func (c *Server) Stop(ctx context.Context) error { return c.core.Stop(ctx) }
 
 // Inspect returns the state of the connection.
