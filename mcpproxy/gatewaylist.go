@@ -299,8 +299,8 @@ func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	return w.result()
 }
 
-// original returns the member's own name of an item, from memory or from a new list. If there is no such item, it
-// returns rest, so that the member reports the error.
+// original returns the name that the member itself uses for an item, from memory or from a new list. If there is no
+// such item, it returns rest, so that the member reports the error.
 func (m *member) original(ctx context.Context, k *kind, name, rest string) string {
 	for range 2 {
 		m.mu.Lock()

@@ -89,7 +89,7 @@ type destination struct {
 // asking is a function that sends a request with these params to members, and returns the unchanged result.
 type asking func(ctx context.Context, r *request, params json.RawMessage) (json.RawMessage, error)
 
-// passedOn maps the methods that members answer to their functions.
+// passedOn maps each method that members answer to the function that asks the members.
 var passedOn = map[string]asking{
 	mcp.MethodListTools: listing(tools), mcp.MethodCallTool: callTool,
 	mcp.MethodListPrompts: listing(prompts), mcp.MethodGetPrompt: getPrompt,

@@ -203,7 +203,8 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	})
 }
 
-// again reports whether the host already watches a resource. If so, it counts the repeated subscription.
+// again reports whether the host already watches a resource. If so, and if counted is set, it counts the repeated
+// subscription.
 func (h *hostGroup) again(w *watched, counted bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -42,7 +42,7 @@ func (p *pair) namesOf(_ context.Context, tool string) ([]string, error) { retur
 // hides returns false: servers do not know the policy, so lists may contain forbidden tools.
 func (p *pair) hides() bool { return false }
 
-// errOfSessions returns the error for a request that changes the state of a session if the host has no session.
+// errOfSessions returns the error for a host without a session that sends a request to change the state of a session.
 func errOfSessions(method string) error {
 	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf(
 		"%s needs a session: without one it would affect all hosts that share the server", shown(method))}

@@ -65,7 +65,7 @@ type Sending struct {
 	Wait        bool                      // wait until the client is ready
 	ReadyBy     time.Time                 // deadline of Wait; zero for the deadline of the request
 	WaitForRoom bool                      // wait in line for room in the transport
-	Own         bool                      // the client itself makes the request, at the start of a session
+	Own         bool                      // the client itself makes the request, not its user; for example a ping
 	In          *Session                  // the only session in which the request may be sent; nil for the present session
 	GoesOn      bool                      // the operation has already begun, so a draining core admits the request
 	Resets      bool                      // progress restarts the timeout

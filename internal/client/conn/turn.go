@@ -19,8 +19,9 @@ import (
 //
 // Between two such calls, no goroutine reads, for at most two ticks of the pace.
 //
-// A caller that has a call in flight and does not read calls attend, which wakes a reader. A goroutine that stops
-// reading checks for calls in flight after that. So at least one of the two goroutines notices the other.
+// A caller whose call is in flight, but which does not read the answer itself, must call attend, which wakes a reader.
+// A goroutine that stops reading checks for calls in flight after that. So at least one of the two goroutines notices
+// the other.
 //
 // A nil turn always belongs to the connection's goroutine.
 type turn struct {

@@ -41,7 +41,7 @@ const (
 	Spoke
 	// ResponseInFlight: a response to a call in flight.
 	ResponseInFlight
-	// ResponseOwn: a response to a call in flight that the client itself made at the beginning of a session.
+	// ResponseOwn: a response to a call in flight that the client itself made, not its user; for example a ping.
 	ResponseOwn
 	// ResponseLate: a response to a call that already has its outcome and left a tombstone.
 	ResponseLate

@@ -355,7 +355,7 @@ func (q *ask) passOn(m *jsonrpc.Message) {
 	q.answer(nil, &relay.Error{Object: raw, Server: &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}})
 }
 
-// joint returns a context that ends when ctx or end ends.
+// joint returns a context that ends with ctx or with the context end, whichever ends first.
 func joint(ctx, end context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(end, func() { cancel(context.Cause(end)) })
