@@ -55,7 +55,7 @@ func (o *owners) note(k *kind, uri string, m *member) {
 	of[uri] = m
 }
 
-// of returns the members that the gateway asks for a URI, in order. If a member has listed the URI, of returns only
+// of returns the members that the gateway asks for a URI, in order. If a member has listed the URI, it returns only
 // that member, and listed is true. Otherwise it returns all members. Members with a template that shares a prefix with
 // the URI come first, longest prefix first.
 func (o *owners) of(uri string, members []*member) (all []*member, listed bool) {

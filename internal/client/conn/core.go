@@ -34,7 +34,7 @@ type Conn struct {
 	calls   *inflight.Table[*Request, headstone] // guarded by mu
 	lastID  int64                                // last request ID; guarded by mu
 	buried  int                                  // number of tombstones that telemetry knows of; guarded by mu
-	conn    *openLink                            // of the present epoch; nil in backoff and closing; guarded by mu
+	conn    *openLink                            // the present connection; nil in backoff and closing; guarded by mu
 	session *Session                             // set if and only if the state is ready; guarded by mu
 
 	parent *instrument.Ref // caller's span of Connect or New; nil after the first attempt has used it; guarded by mu

@@ -93,9 +93,9 @@ func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe returns the version for a second probe, or an error. err is the server's answer to the first probe,
-// which asked for version asked. If the server's list of supported versions contains asked, refusedProbe returns asked
-// again only if the list has no other usable version.
+// refusedProbe returns the version for a second probe, or an error. asked is the version of the first probe, and err is
+// the server's answer to the first probe. refusedProbe returns the same version only if the server's list has no other
+// usable version.
 func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:

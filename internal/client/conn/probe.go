@@ -23,7 +23,7 @@ type Figures struct {
 
 	Turn       int32  // state of the present session's turn
 	OwnAnswers uint32 // answers that callers have read themselves in the present session
-	InLine     int32  // number of calls that wait for room
+	InLine     int32  // number of messages that wait for room
 }
 
 func (p Probe) Figures() Figures {

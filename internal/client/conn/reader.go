@@ -209,7 +209,7 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version == mcp.Version20250326 }
 
 // run reads and routes messages until the connection ends, and returns the reason. Every idle client has the stack of
-// run and Receive. To keep it small, other functions handle the frames.
+// run and Receive. To keep this stack small, other functions handle the frames.
 func (r *Reader) run() error {
 	answer := Answerer(r.Answer)
 	for {

@@ -14,7 +14,7 @@ var ErrInterrupted = errors.New("receive was interrupted")
 //	                   a row
 //	a caller           its answer arrives                    the caller of the next call, or the connection after 2 ms
 //	a caller           it gives up, another caller arrives,  the connection
-//	                   or Stop is called: each interrupts it
+//	                   or Stop is called: each interrupts Receive
 //
 // Without Interruptible, a call of 200 bytes by one caller takes 1.7 to 2.0 times as long (2 cores, 2026-11); calls of
 // 64 callers take the same time.

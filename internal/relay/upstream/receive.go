@@ -105,8 +105,8 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// Notified passes on a notification of the server. It handles a cancellation itself, because the id in it is valid only
-// on this connection.
+// Notified passes on a notification of the server. It handles a cancellation itself, because the id in the cancellation
+// is valid only on this connection.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	if m.Method == mcp.NotificationCancelled {
