@@ -235,7 +235,8 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 }
 
 // HealthHandler reports over HTTP whether the members are usable, like [mcpclient.HealthHandler]. It reports the
-// members that hosts without sessions share. Without [Gateway.HTTPHandler], it reports the members of each host.
+// members that hosts without sessions share. If [Gateway.HTTPHandler] was not called, it reports the members of each
+// host.
 func (g *Gateway) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcpclient.HealthHandler(g.clients()...).ServeHTTP(w, r)

@@ -11,7 +11,7 @@ import (
 // hostEnd is the gateway's server for one host, or for all hosts over HTTP.
 type hostEnd struct {
 	g      *Gateway
-	own    *hostGroup        // nil over HTTP, where each session has its own
+	own    *hostGroup        // nil over HTTP, where each session has its own group
 	server *mcpserver.Server // set before the server serves
 }
 

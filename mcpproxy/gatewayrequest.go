@@ -445,7 +445,7 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 	return result, err
 }
 
-// owner returns the member that lists a template or a resource, or nil. If no member is remembered, owner lists the
+// owner returns the member that lists a template or a resource, or nil. If the owner is unknown, owner lists the
 // templates first.
 func (r *request) owner(ctx context.Context, uri string) *member {
 	candidates, listed := r.h.owners.of(uri, r.h.present())

@@ -227,7 +227,7 @@ func newSecrets(o *Redaction) (*secrets, error) {
 	return r, nil
 }
 
-// compilePatterns compiles patterns. what describes the patterns in errors.
+// compilePatterns compiles patterns. The argument what describes the patterns in errors.
 func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
 	var all []*regexp.Regexp
 	for _, pattern := range patterns {

@@ -181,7 +181,7 @@ func (s *hiding) text() []byte {
 	return s.decoded
 }
 
-// hide replaces in s the matches of the patterns and, if keys is set, the values of keys, until nothing matches. It
+// hide replaces the matches of the patterns in s and, if keys is set, the values of keys, until nothing matches. It
 // reports whether it has replaced anything. It replaces the whole string if there are too many passes or matches, or if
 // the string grows to more than three times its size.
 func (r *secrets) hide(s *hiding, keys bool) bool {

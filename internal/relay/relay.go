@@ -137,8 +137,8 @@ type Client struct {
 	// permanently. If the client ends before the first answer, Introduced gets the reason. The client does not retry its
 	// first connection.
 	Introduced func(result json.RawMessage, err error) error
-	// Shared reports whether several peers without sessions are in front of the client. One peer must not get the messages
-	// of another.
+	// Shared reports whether several peers in front, which have no sessions, share the connection. One peer must not get
+	// the messages of another.
 	Shared bool
 	// Patience bounds how long Request and Notify wait for a session. Zero means 30 s.
 	Patience time.Duration

@@ -173,7 +173,7 @@ func (r *Request) leave() {
 	c.settleUp()
 }
 
-// abandoned calls leave and returns the outcome. It is for the goroutine that waits for the outcome.
+// abandoned calls leave and returns the outcome. Only the goroutine that waits for the outcome may call it.
 func (r *Request) abandoned() Outcome {
 	r.leave()
 	return <-r.Outcome

@@ -79,7 +79,7 @@ func (r *Request) next(ctx context.Context) context.Context {
 	return ctx
 }
 
-// hold ends the operation of a request, or leaves it to the caller to close.
+// hold ends the operation of a request, or keeps the operation open until the caller calls Close.
 func (r *Request) hold(result instrument.Result) {
 	if !r.held.kept || result.ResultType == string(mcp.ResultTask) {
 		r.endOperation(result)

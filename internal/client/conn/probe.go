@@ -93,7 +93,7 @@ func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	r.finish(Outcome{Message: jsonrpc.Message{Kind: jsonrpc.Result}})
 }
 
-// End ends the present session as the loss of its connection does, but before the machine notices the loss.
+// End ends the present session as if its connection were lost, but before the machine notices the loss.
 func (p Probe) End(err error) {
 	p.C.Present().end(&failure{event: machine.TransportDown, err: err})
 }

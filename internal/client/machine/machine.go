@@ -164,7 +164,7 @@ func (p Policy) stay(m Machine, in Input) Machine {
 	return m
 }
 
-// enter returns m in the state to.
+// enter returns m in a new state, which is the argument to.
 func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in Input) Machine {
 	from := m.State
 	if from == ready && p.lasted(in.Now.Sub(m.Since)) {
