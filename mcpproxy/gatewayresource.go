@@ -230,8 +230,8 @@ func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	return m.failure(m.client.UnsubscribeResource(ctx, uri))
 }
 
-// last removes one counted subscription. If none is left, last returns the member at which to unsubscribe, and
-// otherwise nil.
+// last removes one counted subscription. If none is left, it returns the member at which to unsubscribe, and otherwise
+// nil.
 func (h *hostGroup) last(w *watched) (m *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

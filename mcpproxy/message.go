@@ -74,8 +74,8 @@ func ambiguous(format string, args ...any) error {
 	}
 }
 
-// known returns the index of the member that a reader may recognize in this key. is reports whether there is one. Some
-// readers ignore case, and some end a text at NUL.
+// known returns the index of the member that a reader may recognize in this key. It returns false if there is none.
+// Some readers ignore case, and some end a text at NUL.
 func known(key []byte, members []string) (i int, is bool) {
 	key, _, _ = bytes.Cut(key, []byte{0})
 	i = slices.IndexFunc(members, func(name string) bool { return bytes.EqualFold(key, []byte(name)) })

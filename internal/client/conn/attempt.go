@@ -105,8 +105,8 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	}
 }
 
-// agree negotiates once, and ends the attempt. It returns the reader of the session. Without a session, it returns nil,
-// and again reports whether the caller must negotiate again, in the next epoch.
+// agree negotiates once, and ends the attempt. It returns the reader of the session. Without a session, in is nil, and
+// the result again is true if the caller must negotiate again, in the next epoch.
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}

@@ -126,16 +126,16 @@ func (t *Table[T, N]) Abandon(id int64, now time.Time, why Cause) (v T, ok bool)
 	return t.retire(c, now, why), true
 }
 
-// Expire abandons every call whose deadline is not after now, with the cause [Timeout], and passes each call to left,
-// in the order of their deadlines. left must not use the table.
+// Expire abandons every call whose deadline is not after now, with the cause [Timeout], and passes each call to the
+// function left, in the order of their deadlines. left must not use the table.
 func (t *Table[T, N]) Expire(now time.Time, left func(id int64, v T)) {
 	for t.Len() > 0 && t.deadlines[0].due(now) {
 		t.abandonFirst(now, Timeout, left)
 	}
 }
 
-// FailAll abandons every call with the cause why, and passes each call to left, in the order of their deadlines. left
-// must not use the table.
+// FailAll abandons every call with the cause why, and passes each call to the function left, in the order of their
+// deadlines. left must not use the table.
 func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)) {
 	for t.Len() > 0 {
 		t.abandonFirst(now, why, left)
