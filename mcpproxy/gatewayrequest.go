@@ -26,7 +26,7 @@ type request struct {
 	info *mcpserver.RequestInfo
 	ask  asking
 	life context.Context // context of the handler; ends after the notifications have been sent
-	ctx  context.Context // context of the call; ends with the answer or by the policy; set before a member is asked
+	ctx  context.Context // context of the call; ends with the answer or the policy's timeout; set before a member is asked
 	from mcp.Version     // revision of the answering member; set before the answer is given
 	tool *destination    // the called tool, as the policy has found it by name; nil without a policy
 	news news            // notifications for the host that belong to the request

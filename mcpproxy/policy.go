@@ -89,7 +89,7 @@ const defaultWith = "[redacted]"
 
 // rules is a compiled policy. It is immutable.
 type rules struct {
-	only        bool // only tools that match allow may be called
+	only        bool // only tools that match a pattern of the field allow may be called
 	allow, deny []*regexp.Regexp
 	timeout     time.Duration
 	timeouts    []toolTimeout // longest pattern first

@@ -122,7 +122,7 @@ func (r *Request) busy() (time.Duration, bool) {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	if effects, ok := r.core.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
-		return 0, true // the call already has its outcome, and sees it before it sends again
+		return 0, true // the call already has its outcome; send returns the outcome and does not send again
 	}
 	delay, again, ok := r.core.calls.Busy(r.ID, rand.Float64())
 	return delay, again || !ok

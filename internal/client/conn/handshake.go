@@ -53,7 +53,8 @@ type answer struct {
 	op     instrument.Op // operation of the request; already ended, unless the answer is a result
 }
 
-// probeFor probes. If there is a legacy version to fall back to, it probes for at most a quarter of InitTimeout.
+// probeFor probes the server. If there is a legacy version to fall back to, the probe takes at most a quarter of
+// InitTimeout.
 func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	limited := ctx
 	if len(h.c.Settings.Legacy) > 0 {
@@ -225,7 +226,8 @@ func (h *Handshake) settle(a *answer) {
 	a.op.End(result)
 }
 
-// mayFail reports whether a failure of this method is expected: a probe with a fallback.
+// mayFail reports whether a failure of this method is expected, because it is the probe's method and there is a
+// fallback.
 func (h *Handshake) mayFail(method string) bool { return method == mcp.MethodDiscover && h.fallsBack }
 
 // decode decodes the result of a handshake request into to, and ends the operation of the request.
