@@ -45,8 +45,8 @@ func advised(introduction string, err error) error {
 }
 
 // otherEra reports whether a server of the other era may answer an introduction with this error code. A legacy server
-// answers server/discover with any code outside of 2026-07-28. A modern server treats initialize as an unknown method,
-// or as a request without the required headers and _meta.
+// answers server/discover with any code, except the codes that 2026-07-28 introduced. A modern server treats initialize
+// as an unknown method, or as a request without the required headers and _meta.
 func otherEra(introduction string, code int64) bool {
 	switch code {
 	case mcp.CodeUnsupportedVersion, mcp.CodeHeaderMismatch:

@@ -38,8 +38,8 @@ func (h *hostile) forms(method, params string) map[string]string {
 	return forms
 }
 
-// TestForbiddenToolCannotBeCalledByAnyMethod sends each method of the protocol in each form, each era and by each
-// transport, to a proxy and a gateway. The params contain something that a reader may treat as the name of a forbidden
+// TestForbiddenToolCannotBeCalledByAnyMethod sends each method of the protocol in each form, in each era and over each
+// transport, to a proxy and a gateway. The params contain a value that a reader may treat as the name of a forbidden
 // tool.
 func TestForbiddenToolCannotBeCalledByAnyMethod(t *testing.T) {
 	listed := groupNameOf(t, "m_", "größe")

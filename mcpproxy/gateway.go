@@ -32,8 +32,8 @@ type GatewayOptions struct {
 	// host and a server that share no revision of the protocol.
 	NoPrefix bool
 
-	// Patience bounds how long a host's lists and calls wait for members that are still connecting. The time starts with
-	// the arrival of the host or, with NoPrefix, of the request. Zero means 5 s, negative means no waiting.
+	// Patience bounds how long a host's lists and calls wait for members that are still connecting. The time starts when
+	// the host arrives or, with NoPrefix, when the request arrives. Zero means 5 s, negative means no waiting.
 	Patience time.Duration
 
 	// Policy decides which tools hosts may call, and which data they see. Its patterns match the tool names of the
@@ -235,7 +235,8 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 }
 
 // HealthHandler reports over HTTP whether the members are usable, like [mcpclient.HealthHandler]. It reports the
-// members that hosts without sessions share. Without [Gateway.HTTPHandler], it reports the members of each host.
+// members that hosts without sessions share. If [Gateway.HTTPHandler] was not called, it reports the members of each
+// host.
 func (g *Gateway) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcpclient.HealthHandler(g.clients()...).ServeHTTP(w, r)

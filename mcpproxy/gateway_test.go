@@ -80,7 +80,7 @@ func (a *around) host(v mcp.Version, features ...mcpclient.Feature) *mcpclient.C
 	return c
 }
 
-// eachHost runs f in a bubble for a host of each revision, in front of its own gateway.
+// eachHost runs f in a synctest bubble for a host of each revision. Each host has its own gateway.
 func eachHost(t *testing.T, add func(name string, s *mcptest.Server), f func(t *testing.T, a *around, v mcp.Version)) {
 	for _, v := range revisions {
 		t.Run(string(v), func(t *testing.T) {
@@ -99,7 +99,7 @@ func leave(t *testing.T, c *mcpclient.Client) {
 	}
 }
 
-// with makes a server answer one method with this JSON.
+// with returns a server that answers each method in results with the given JSON.
 func with(t testing.TB, results map[string]string) *mcptest.Server {
 	return mcptest.NewServer(t, &mcpserver.Options{
 		Telemetry:    telemetry.Off(),
@@ -117,7 +117,7 @@ func with(t testing.TB, results map[string]string) *mcptest.Server {
 	})
 }
 
-// addEcho adds a tool that answers with the member's name and its arguments.
+// addEcho adds the tool echo, which answers with the member's name and the arguments, and the tool refuse, which fails.
 func addEcho(name string, s *mcptest.Server) {
 	add := func(tool string, h mcpserver.ToolHandler) { must(s.AddTool(&mcp.Tool{Name: tool}, h)) }
 	add("echo", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

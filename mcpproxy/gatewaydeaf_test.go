@@ -21,7 +21,7 @@ const (
 		`"cacheScope":"private"}`
 )
 
-// besideAScript runs f in a bubble with a host in front of a gateway. The members of the gateway are a script and a
+// besideAScript runs f in a synctest bubble with a host and a gateway. The members of the gateway are a script and a
 // server with two tools.
 func besideAScript(t *testing.T, o *mcpclient.Options,
 	f func(t *testing.T, c *mcpclient.Client, h *heard, v *mcptest.Conversation)) {

@@ -11,12 +11,12 @@ import (
 // hostEnd is the gateway's server for one host, or for all hosts over HTTP.
 type hostEnd struct {
 	g      *Gateway
-	own    *hostGroup        // nil over HTTP, where each session has its own
-	server *mcpserver.Server // set before it serves
+	own    *hostGroup        // nil over HTTP, where each session has its own group
+	server *mcpserver.Server // set before the server serves
 }
 
 // offered declares the gateway's features. Requests for lists, calls, prompts and resources never reach it, because
-// between answers them.
+// [hostEnd.between] answers them.
 type offered struct {
 	*hostEnd
 	mcpserver.ToolLister
@@ -76,7 +76,7 @@ func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
 	return h, nil
 }
 
-// between is a middleware of the server. It answers the requests that members answer.
+// between is a middleware of the server. If members answer a request, it passes the request on to them.
 func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		ask := passedOn[r.Method]
@@ -129,7 +129,7 @@ func (e *hostEnd) rootsChanged(ctx context.Context, s *mcpserver.Session) {
 	if h := e.groupOf(s); h != nil {
 		for _, m := range h.present() {
 			if m.client.ProtocolVersion().Era() == mcp.Legacy {
-				_ = m.client.Notify(ctx, mcp.NotificationRootsListChanged, nil) // a disconnected member asks again
+				_ = m.client.Notify(ctx, mcp.NotificationRootsListChanged, nil) // a disconnected member asks for the roots again
 			}
 		}
 	}

@@ -115,7 +115,7 @@ func TestResourcesAreReadFromTheirMember(t *testing.T) {
 	})
 }
 
-// heard records the messages of a host. It is safe for concurrent use.
+// heard records the messages that a host gets. It is safe for concurrent use.
 type heard struct {
 	mu  sync.Mutex
 	all []string
@@ -357,7 +357,7 @@ func TestHostAnswersRequestsOfMember(t *testing.T) {
 			if got, want := textOf(sampled), "said "+name+"|file:///home"; got != want {
 				t.Errorf("%s_sample answers %q, want %q", name, got, want)
 			}
-			can := name != "old" && v != mcp.Version20241105 // supports elicitation
+			can := name != "old" && v != mcp.Version20241105 // host and member support elicitation
 			if got := textOf(elicited); can && got != "accept7" || can == elicited.IsError {
 				t.Errorf("%s_elicit answers %q, want the host's answer: %v", name, got, can)
 			}

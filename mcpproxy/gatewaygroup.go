@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// notifier sends notifications that belong to no request. It is the host's server, or its session.
+// notifier sends notifications that belong to no request. It is the host's server or the host's session.
 type notifier interface {
 	ToolsChanged()
 	PromptsChanged()
@@ -32,7 +32,7 @@ type hostGroup struct {
 	owners owners
 
 	mu      sync.Mutex
-	begun   time.Time           // guarded by mu; time of connecting; zero before
+	begun   time.Time           // guarded by mu; start of connecting; zero before that
 	stopped bool                // guarded by mu
 	clients *mcpclient.Group    // guarded by mu; nil before connecting, and if that failed
 	members []*member           // guarded by mu until begun, then immutable
@@ -54,7 +54,7 @@ type member struct {
 	calls      []*request                   // guarded by mu; requests that the member is answering, oldest first
 	aliases    map[string]groupname.Aliases // guarded by mu; by kind of list
 	missing    bool                         // guarded by mu; a list was answered without the member's items
-	silent     bool                         // guarded by mu; a list has timed out, and the member has sent nothing since
+	silent     bool                         // guarded by mu; a list has timed out, and a ping is still unanswered
 	unanswered bool                         // guarded by mu; a request on this connection ended without an answer
 
 	levelLock lock.Mutex       // held while the level is sent to the member
@@ -83,7 +83,7 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	case h.stopped:
 		return errGatewayStopped
 	case !h.begun.IsZero():
-		if s != nil { // after server/discover
+		if s != nil { // the host opens a session after server/discover
 			h.session = s
 		}
 		return h.failed
@@ -171,7 +171,8 @@ func (h *hostGroup) of() *mcpserver.Session {
 	return h.session
 }
 
-// background runs f in a goroutine that ends with h.life. It reports false if h has stopped.
+// background runs f in a goroutine. f must end soon after h.life. If h has stopped, background reports false and does
+// not run f.
 func (h *hostGroup) background(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,7 +229,8 @@ func (m *member) settle() {
 	}
 }
 
-// sendLevel sends the level of log messages to a member. In later sessions, the member's client sends it.
+// sendLevel sends the level of log messages to a member. After a reconnection, the member's client itself sends the
+// level again.
 func (m *member) sendLevel() {
 	if m.levelLock.LockContext(m.h.life) != nil {
 		return

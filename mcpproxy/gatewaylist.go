@@ -48,11 +48,11 @@ const (
 const listTimeout = 10 * time.Second
 
 // maxListed bounds the memory in bytes for all lists that a gateway builds concurrently: for all members, hosts and
-// requests. Beyond this limit, each list may still load one page at a time.
+// requests. A page counts only after it has been loaded, so each list may need the memory of one more page.
 const maxListed = 256 << 20
 
 // listBudget counts the memory for lists. A page counts three times the size of its text: for the original, for the
-// text with the gateway's names, and for the answer.
+// text with the gateway's names, and for the answer. In addition, each item of the page counts as listedItem bytes.
 type listBudget struct{ used atomic.Int64 }
 
 const (
@@ -204,8 +204,8 @@ func (m *member) isSilent() bool {
 	return m.silent
 }
 
-// fallsSilent records that the member does not answer, for example because subscriptions/listen has blocked it. A ping
-// waits for its answer, or for the end of the connection. After that, lists include the member again.
+// fallsSilent records that the member does not answer, for example because subscriptions/listen has blocked it. It
+// sends the member a ping. After the answer to the ping, or the end of the connection, lists include the member again.
 func (m *member) fallsSilent() {
 	m.mu.Lock()
 	before := m.silent
@@ -285,7 +285,7 @@ func itemsOf(list json.RawMessage, k *kind) (all []item) {
 	return all
 }
 
-// renamed returns a definition with another name. The rest is unchanged.
+// renamed returns the JSON object text with name as the value of the given member. The rest is unchanged.
 func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	w := rewriter{from: text}
 	o := jsonscan.ObjectAt(text, 0)
@@ -299,8 +299,8 @@ func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	return w.result()
 }
 
-// original returns the member's own name of an item, from memory or from a new list. If there is no such item, it
-// returns rest, so that the member reports the error.
+// original returns the name that the member itself uses for an item, from memory or from a new list. If there is no
+// such item, it returns rest, so that the member reports the error.
 func (m *member) original(ctx context.Context, k *kind, name, rest string) string {
 	for range 2 {
 		m.mu.Lock()

@@ -25,10 +25,10 @@ type request struct {
 	h    *hostGroup
 	info *mcpserver.RequestInfo
 	ask  asking
-	life context.Context // context of the handler, which ends after the notifications
-	ctx  context.Context // context of the call; ends with the answer or by the policy; set before a member is asked
+	life context.Context // context of the handler; ends after the notifications have been sent
+	ctx  context.Context // context of the call; ends with the answer or the policy's timeout; set before a member is asked
 	from mcp.Version     // revision of the answering member; set before the answer is given
-	tool *destination    // the called tool, by which the policy has decided; nil without a policy
+	tool *destination    // the called tool, as the policy has found it by name; nil without a policy
 	news news            // notifications for the host that belong to the request
 }
 
@@ -67,8 +67,8 @@ func (r *request) tell(n int, send func(context.Context)) bool {
 	return r.news.box.Put(n, maxNews, func() { send(within.Values(r.life, r.ctx)) })
 }
 
-// finish waits until the host has read the notifications, or until its connection has ended. The answer is sent after
-// that.
+// finish waits until the host has read the notifications, or until the host's connection has ended. The answer is sent
+// after that.
 func (n *news) finish() {
 	n.mu.Lock()
 	n.ended = true
@@ -79,7 +79,7 @@ func (n *news) finish() {
 	n.sending.Wait()
 }
 
-// destination is a tool or a prompt of a member. The host's name for it leads to the destination.
+// destination is the tool or prompt of a member that a host has named in a request.
 type destination struct {
 	asked string // name in the gateway
 	m     *member
@@ -89,7 +89,7 @@ type destination struct {
 // asking is a function that sends a request with these params to members, and returns the unchanged result.
 type asking func(ctx context.Context, r *request, params json.RawMessage) (json.RawMessage, error)
 
-// passedOn maps the methods that members answer to their functions.
+// passedOn maps each method that members answer to the function that asks the members.
 var passedOn = map[string]asking{
 	mcp.MethodListTools: listing(tools), mcp.MethodCallTool: callTool,
 	mcp.MethodListPrompts: listing(prompts), mcp.MethodGetPrompt: getPrompt,
@@ -159,11 +159,12 @@ func (m *member) names(own string) []string {
 // hides returns true, because lists contain no forbidden tools, see member.list.
 func (r *request) hides() bool { return true }
 
-// begin starts a call after its wait for a turn.
+// begin starts a call that has waited for its turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
 
-// shown returns the result for the host. If the host's revision is the member's or a newer one, the result is
-// unchanged. Otherwise it is decoded, and the server encodes it for the host's revision.
+// shown returns the result for the host. The result stays unchanged if the host's revision is the member's or a newer
+// one, except for a resource between different eras. Otherwise shown decodes the result, and the server encodes it for
+// the host's revision.
 func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	switch needs, ok := errors.AsType[*mcpclient.InputRequiredError](err); {
 	case ok:
@@ -180,7 +181,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	case mcp.MethodGetPrompt:
 		typed = new(mcp.GetPromptResult)
 	case mcp.MethodReadResource:
-		typed = new(mcp.ReadResourceResult) // otherwise the lifetime, which is required, would be missing
+		typed = new(mcp.ReadResourceResult) // adds the lifetime, which the host's revision requires
 	case mcp.MethodComplete:
 		typed = new(mcp.CompleteResult)
 	default:
@@ -353,7 +354,7 @@ func (m *member) failure(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("the server %q: %v", m.name, err)
-	if g := m.h.g.guard; g != nil && g.secrets != nil { // here the error is known not to be an answer of the server
+	if g := m.h.g.guard; g != nil && g.secrets != nil { // at this point, the error is no answer of the server
 		text, _ = g.secrets.redactErrorText(text)
 	}
 	return &mcp.Error{Code: mcp.CodeInternalError, Message: text}
@@ -444,7 +445,7 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 	return result, err
 }
 
-// owner returns the member that lists a template or a resource, or nil. If no member is remembered, owner lists the
+// owner returns the member that lists a template or a resource, or nil. If the owner is unknown, owner lists the
 // templates first.
 func (r *request) owner(ctx context.Context, uri string) *member {
 	candidates, listed := r.h.owners.of(uri, r.h.present())

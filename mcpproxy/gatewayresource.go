@@ -55,8 +55,9 @@ func (o *owners) note(k *kind, uri string, m *member) {
 	of[uri] = m
 }
 
-// of returns the members in the order in which the gateway asks them for a URI, and reports whether the first has
-// listed it. The next members have a template that shares a prefix with the URI, longest prefix first.
+// of returns the members that the gateway asks for a URI, in order. If a member has listed the URI, it returns only
+// that member, and listed is true. Otherwise it returns all members. Members with a template that shares a prefix with
+// the URI come first, longest prefix first.
 func (o *owners) of(uri string, members []*member) (all []*member, listed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,7 +138,7 @@ type watched struct {
 	turn  lock.Mutex // held to subscribe and to unsubscribe
 	users int        // guarded by hostGroup.mu; goroutines that hold turn or wait for it
 	m     *member    // guarded by hostGroup.mu; nil if the host does not watch the resource
-	times int        // guarded by hostGroup.mu
+	times int        // guarded by hostGroup.mu; number of counted subscriptions
 }
 
 // watchTimeout bounds the time for a member's answer to a subscription, because the gateway reads no other message of
@@ -202,7 +203,8 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	})
 }
 
-// again reports whether the host already watches a resource. If so, it counts the repeated subscription.
+// again reports whether the host already watches a resource. If so, and if counted is set, it counts the repeated
+// subscription.
 func (h *hostGroup) again(w *watched, counted bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,7 +230,8 @@ func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	return m.failure(m.client.UnsubscribeResource(ctx, uri))
 }
 
-// last removes one count. If it was the last, last returns the member.
+// last removes one counted subscription. If none is left, it returns the member at which to unsubscribe, and otherwise
+// nil.
 func (h *hostGroup) last(w *watched) (m *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

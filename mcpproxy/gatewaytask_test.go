@@ -48,7 +48,7 @@ func addTasks(s *mcptest.Server, run *heard) {
 	}, mcpserver.TaskTool()))
 }
 
-// eachTask runs f in a bubble for a host of each revision, in front of a gateway with a server that has tasks.
+// eachTask runs f in a synctest bubble for a host of each revision, with a gateway whose only member has tasks.
 func eachTask(t *testing.T, f func(t *testing.T, c *mcpclient.Client, run *heard, host mcp.Version)) {
 	for _, member := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		for _, host := range []mcp.Version{mcp.Version20250618, mcp.Version20251125, mcp.Version20260728} {
@@ -90,7 +90,8 @@ func TestMemberTaskResultBecomesCallResult(t *testing.T) {
 	})
 }
 
-// A host of 2026-07-28 gets the task's requests in the answer to its call, after the end of the task.
+// A host of 2026-07-28 accepts requests only in the answer to its call, which it gets after the end of the task. So the
+// task's request fails.
 func TestLegacyHostAnswersInputOfMemberTask(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, _ *heard, host mcp.Version) {
 		r, err := c.CallTool(t.Context(), "one_ask", nil, mcpclient.WithTimeout(time.Hour))

@@ -107,7 +107,8 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	if of := m.answering((*request).mayAsk); of != nil {
 		err = of.info.AskAll(within.Values(ctx, of.ctx), ask)
 	}
-	if err == errNoRequest || errors.Is(err, mcpserver.ErrAnswered) && ctx.Err() == nil { // another request has asked
+	if err == errNoRequest || errors.Is(err, mcpserver.ErrAnswered) && ctx.Err() == nil {
+		// the member answers no request, or the chosen request has ended and another one must have caused the question
 		err = s.AskAll(ctx, ask)
 	}
 	if no, ok := errors.AsType[*mcpserver.ClientError](err); ok {

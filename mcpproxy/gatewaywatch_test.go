@@ -23,7 +23,7 @@ func (c heldContext) Deadline() (time.Time, bool) {
 }
 
 // One host stops watching a resource while another host starts to watch it.
-func TestHostsSharingMemberTakeTurnsWatching(t *testing.T) {
+func TestHostsThatShareAMemberWatchInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewScript(t)
 		c, err := mcpclient.New(s, &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})

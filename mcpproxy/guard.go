@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// guard applies a policy to all messages between a host and its server, or the members of a gateway, and counts its
-// decisions. It is safe for concurrent use.
+// guard applies a policy to all messages between a host and its server, or between a host and the members of a gateway,
+// and counts the decisions. It is safe for concurrent use.
 //
 // Each request of a host that a server or member answers passes through [guard.request], and each notification that a
 // proxy forwards passes through [guard.notification]. All messages for a host pass through [guard.redacted],
@@ -30,7 +30,7 @@ type guard struct {
 	tel     *instrument.Server
 }
 
-// newGuard returns a guard that applies a policy. tel records its decisions.
+// newGuard returns a guard that applies a policy. tel records the decisions of the guard.
 func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 	r, err := p.compile()
 	if err != nil {
@@ -42,9 +42,11 @@ func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 // forwarder passes on requests of a host after the policy has permitted them.
 type forwarder interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
-	// begin starts a call after its wait for a turn, behind earlier calls. It returns false if the host has left.
+	// begin starts a call that has waited for its turn, after the calls that waited before it. It returns false if the
+	// host has left.
 	begin(call func()) bool
-	// namesOf returns all names of the tool that the host calls by the name tool. The call goes to that tool.
+	// namesOf returns all names of the tool that the host calls by the name tool. After namesOf, the request goes to that
+	// tool.
 	namesOf(ctx context.Context, tool string) ([]string, error)
 	// hides reports whether answers to tools/list already omit tools that the host may not call.
 	hides() bool
@@ -113,8 +115,8 @@ func (g *guard) decided(ctx context.Context, d instrument.Decision, kind string,
 	g.tel.Decided(ctx, d)
 }
 
-// errDenied returns the error for a forbidden tool. It is the error for an unknown tool. (specification, server/tools,
-// "Error Handling")
+// errDenied returns the error for a forbidden tool. It is the same error as for an unknown tool. (specification,
+// server/tools, "Error Handling")
 func errDenied(tool string) error {
 	return &mcp.Error{
 		Code:    mcp.CodeInvalidParams,
@@ -413,7 +415,7 @@ func (c *toolCall) answered(result json.RawMessage, err error) {
 	c.end(result, err)
 }
 
-// end ends a call, which no longer waits for its turn.
+// end ends a call that does not wait for its turn any more.
 func (c *toolCall) end(result json.RawMessage, err error) {
 	c.stop()
 	c.conclude(result, err)

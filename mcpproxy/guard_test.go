@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// guarded is a host, a proxy with a policy and a server, in a bubble. All telemetry comes from the proxy.
+// guarded is a host, a proxy with a policy and a server, in a synctest bubble. All telemetry comes from the proxy.
 type guarded struct {
 	*mcpclient.Client
 	served sync.WaitGroup // done when the proxy and then the server have ended
@@ -71,7 +71,7 @@ type waitArguments struct {
 	Token   string  `json:"token,omitzero"`
 }
 
-// wait adds a tool that runs for the requested time.
+// wait returns the handler of a tool that runs for the requested time.
 func (g *guarded) wait(name string) func(context.Context, waitArguments) (string, error) {
 	return func(ctx context.Context, in waitArguments) (string, error) {
 		g.note("%s %v %s", name, in.Seconds, in.Token)
@@ -94,7 +94,6 @@ func (g *guarded) wait(name string) func(context.Context, waitArguments) (string
 	}
 }
 
-// add adds a tool.
 func add[In, Out any](t *testing.T, s *mcpserver.Server, name string, h func(context.Context, In) (Out, error)) {
 	t.Helper()
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, h); err != nil {
@@ -102,7 +101,8 @@ func add[In, Out any](t *testing.T, s *mcpserver.Server, name string, h func(con
 	}
 }
 
-// guarding runs f with a host behind a policy. serve adds tools to wait and delete.
+// guarding runs f with a host behind a policy. The server has the tools wait and delete; serve, if not nil, adds
+// others.
 func guarding(t *testing.T, p Policy, o mcpclient.Options, serve func(g *guarded, s *mcpserver.Server),
 	f func(t *testing.T, g *guarded)) {
 	t.Helper()

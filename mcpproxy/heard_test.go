@@ -158,7 +158,7 @@ func (w *linked) serveServer() {
 	w.far.serve(ends...)
 }
 
-// serveMiddle starts the proxy or the gateway, and returns the transport to it.
+// serveMiddle starts the proxy or the gateway, which then serves the line near.
 func (w *linked) serveMiddle(near *line) {
 	if w.middle == "proxy" {
 		p, err := New(w.far.transport(), &Options{Name: "proxy", Telemetry: w.midTel.Telemetry()})

@@ -24,7 +24,7 @@ import (
 // Secrets in tests with a hostile peer are sk- and a number anywhere, and hush- and a number as the value of a token.
 var hostileRedaction = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}, Arguments: true}
 
-// shows returns the first secret in a text, or the empty string.
+// shows returns the first secret in a text, with the text around it. It returns the empty string if there is none.
 func shows(text string, others ...string) string {
 	for _, secret := range append([]string{"sk-1", "hush-1"}, others...) {
 		if i := strings.Index(text, secret); i >= 0 {
@@ -94,7 +94,7 @@ func readings(object []byte, name string, f func(raw json.RawMessage)) {
 const secretMembers = `"sk-1name":"sk-11","token":"hush-12","t\u006fken":["hush-13"],"text":"a sk-\u00314 b",` +
 	`"json":"{\"token\":\"hush-15\"}"`
 
-// handle records a message and returns its answer.
+// handle records a message and returns the messages that the server sends in response.
 func (s *careless) handle(frame []byte) (out []string) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
@@ -224,8 +224,7 @@ type frontEnd interface {
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
 
-// onStdio returns a host that speaks a revision to f over pipes. The host answers each request with the error for an
-// unknown method.
+// onStdio returns a host that speaks a revision to f over pipes. The host answers no request.
 func onStdio(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	in, toProxy := io.Pipe()
 	fromProxy, out := io.Pipe()
@@ -328,8 +327,8 @@ func (h *hostile) message(method, params string, request bool) string {
 // places maps the transports to functions that connect a host to a proxy or a gateway.
 var places = map[string]func(*testing.T, frontEnd, mcp.Version) *hostile{"stdio": onStdio, "HTTP": onHTTP}
 
-// atEveryPlace runs f in a bubble for a host of each era on each transport, in front of a proxy, and in front of a
-// gateway with the member m, whose tool names start with prefix. The server has the tools safe, delete and größe.
+// atEveryPlace runs f in a synctest bubble for a host of each era on each transport: with a proxy, and with a gateway
+// that has the member m, whose tool names start with prefix. The server has the tools safe, delete and größe.
 func atEveryPlace(t *testing.T, p func(prefix string) Policy,
 	f func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording)) {
 	for place, on := range places {

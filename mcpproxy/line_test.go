@@ -81,7 +81,7 @@ func (l *line) each(f func(*flow)) {
 	}
 }
 
-// open returns a new stream, or nil if the server is unreachable. lost is called when the client stops reading.
+// open returns a new stream, or nil if the server is unreachable. lost is called when the stream ends.
 func (l *line) open(changes bool, lost func()) *flow {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +113,7 @@ func (l *line) accept(ctx context.Context, p *transport.Peer) {
 	defer l.over(f)
 	var pump sync.WaitGroup
 	defer pump.Wait()
-	pump.Go(func() { // ends with the stream
+	pump.Go(func() { // the goroutine ends with the stream
 		for {
 			frame, err := f.next(ctx)
 			if err != nil || p.Send(ctx, frame) != nil {
@@ -182,7 +182,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	in := httptest.NewRequestWithContext(ctx, r.Method, r.URL.String(), bytes.NewReader(sent))
 	in.Header = r.Header.Clone()
 	w := &response{f: f, header: http.Header{}, status: make(chan int, 1)}
-	go func() { // ends with the handler
+	go func() { // the goroutine ends with the handler
 		defer l.over(f)
 		h.ServeHTTP(w, in)
 		w.WriteHeader(http.StatusOK)

@@ -50,7 +50,7 @@ type waiting struct {
 func newLink(p *pair, m relay.Message, answer relay.Answer) *link {
 	l := &link{pair: p, intro: kept(m), first: answer, introducing: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
-	l.running = true // sends nothing before the server is set
+	l.running = true // so that no message is sent before begin has set the server
 	return l
 }
 
@@ -121,7 +121,7 @@ func (l *link) answerFirst(result json.RawMessage, err error) {
 	}
 }
 
-// answered reports whether the server has accepted the introduction.
+// answered reports whether the host's introduction has been answered.
 func (l *link) answered() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -74,8 +74,8 @@ func ambiguous(format string, args ...any) error {
 	}
 }
 
-// known returns the index of the member that a reader may recognize in this key. is reports whether there is one. Some
-// readers ignore case, and some end a text at NUL.
+// known returns the index of the member that a reader may recognize in this key. It returns false if there is none.
+// Some readers ignore case, and some end a text at NUL.
 func known(key []byte, members []string) (i int, is bool) {
 	key, _, _ = bytes.Cut(key, []byte{0})
 	i = slices.IndexFunc(members, func(name string) bool { return bytes.EqualFold(key, []byte(name)) })
@@ -163,8 +163,8 @@ func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.
 	return w.result(), replaced
 }
 
-// forTape returns a message of a host for the recording. It omits the text of a completion if its argument is named
-// like a redacted key, and ambiguous params.
+// forTape returns a message of a host for the recording. It changes only requests for completions: it omits ambiguous
+// params, and redacts the text to complete if its argument is named like a redacted key.
 func (t *tape) forTape(m relay.Message) relay.Message {
 	if t == nil || m.Method != mcp.MethodComplete {
 		return m

@@ -40,7 +40,8 @@ func inFrontOf(t *testing.T, to transport.Transport, v mcp.Version, gateway bool
 	return g, func() { _ = g.Close() }
 }
 
-// gossip is a server that does not answer the tool slow, and reports the progress of slow during the tool fast.
+// gossip is a server that does not answer calls of the tool slow, and reports the progress of such a call during a call
+// of the tool fast.
 func gossip() transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		s := newCareless(mcp.Version20260728, "slow", "fast")
@@ -155,7 +156,7 @@ func TestCompletionGoesToOwnerOfTemplate(t *testing.T) {
 	})
 }
 
-// gone is a server whose process ends immediately, or a failing server behind HTTP.
+// gone is the transport to a server whose process ends immediately.
 type gone struct{ transport.Transport }
 
 func (gone) Dial(context.Context, transport.Config) (transport.Conn, error) {
@@ -164,7 +165,8 @@ func (gone) Dial(context.Context, transport.Config) (transport.Conn, error) {
 
 func (gone) Name() string { return "gone" }
 
-// TestLastOutputOfServerIsRedacted uses a server that does not start, and one that answers HTTP with 500 and 403.
+// TestLastOutputOfServerIsRedacted uses a server that does not start, and servers that answer each HTTP request with
+// 500, 403 or 400.
 func TestLastOutputOfServerIsRedacted(t *testing.T) {
 	p := &Policy{Redaction: hostileRedaction}
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {

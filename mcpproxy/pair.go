@@ -20,7 +20,7 @@ type pair struct {
 	guard       *guard         // nil without a policy
 	tape        *tape          // nil without a recording
 	noListening bool           // as in Options
-	tasks       sync.WaitGroup // goroutines that wait for their turn
+	tasks       sync.WaitGroup // goroutines that send waiting messages and calls
 	turn        sync.Mutex     // held while a message may start a connection
 
 	mu        sync.Mutex
@@ -28,7 +28,7 @@ type pair struct {
 	sending   bool     // guarded by mu; a goroutine starts the due calls
 	left      bool     // guarded by mu; the host has left
 	confirmed bool     // guarded by mu; the host has sent notifications/initialized
-	link      *link    // guarded by mu; nil before the introduction of the host, and after the server refused it
+	link      *link    // guarded by mu; nil before the host's introduction, and after the link has ended
 }
 
 var errNotIntroduced = &mcp.Error{
@@ -42,7 +42,7 @@ func (p *pair) namesOf(_ context.Context, tool string) ([]string, error) { retur
 // hides returns false: servers do not know the policy, so lists may contain forbidden tools.
 func (p *pair) hides() bool { return false }
 
-// errOfSessions returns the error for a request that changes the state of a session if the host has no session.
+// errOfSessions returns the error for a host without a session that sends a request to change the state of a session.
 func errOfSessions(method string) error {
 	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf(
 		"%s needs a session: without one it would affect all hosts that share the server", shown(method))}
@@ -69,7 +69,7 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 		answer(nil, err)
 	case begins:
 	case m.Method == mcp.MethodPing && !l.ready():
-		answer(json.RawMessage("{}"), nil) // the session continues
+		answer(json.RawMessage("{}"), nil) // the session continues after the reconnection
 	default:
 		l.send(m, answer, func(m relay.Message) { l.server.Request(ctx, m, answer) })
 	}
@@ -132,8 +132,8 @@ func (p *pair) accepted() bool {
 	return l != nil && l.answered()
 }
 
-// introduce starts a connection to a server. The server answers the introduction. introduce returns nil if the
-// connection cannot start.
+// introduce starts a connection to a server. m is the introduction, and answer gets the server's answer to m. introduce
+// returns nil if the connection cannot start.
 func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
 	l := newLink(p, m, answer)
 	p.mu.Lock()
@@ -160,7 +160,8 @@ func (p *pair) forget(l *link) {
 	}
 }
 
-// begin starts a call after its wait for a turn, behind earlier calls. It returns false if the host has left.
+// begin starts a call that has waited for its turn, after the calls that waited before it. It returns false if the host
+// has left.
 func (p *pair) begin(call func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,8 +211,9 @@ var (
 	errOtherIntroduction = errors.New("the host started a new session")
 )
 
-// begins reports whether a request with this method introduces the host on a new connection in place of l. That is the
-// case if the host has lost patience, or has learned from server/discover that it must initialize.
+// begins reports whether a request with this method introduces the host on a new connection, in place of l if there is
+// one. A host introduces itself again if it has waited too long for the server's answer, or if it has learned from
+// server/discover that it must initialize.
 func (p *pair) begins(l *link, method string) bool {
 	shared := p.host.Shared() // if shared, one host must not end the connection of others
 	switch {

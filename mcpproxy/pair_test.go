@@ -32,7 +32,7 @@ func (f *fakeServer) Ready() bool {
 	return f.ready
 }
 
-// set sets whether there is a session.
+// set sets whether there is a session, and whether the server has stopped.
 func (f *fakeServer) set(ready, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -304,7 +304,7 @@ func TestInitializeAfterDiscoveryStartsAnotherServer(t *testing.T) {
 	})
 }
 
-func TestHostsSharingPairStartOneConnection(t *testing.T) {
+func TestHostsThatShareAPairStartOneConnection(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.shared = true
 		var asked sync.WaitGroup

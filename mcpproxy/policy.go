@@ -81,19 +81,20 @@ type Redaction struct {
 	Arguments bool
 }
 
-// maxWith bounds how much a message grows with each replaced value, in bytes.
+// maxWith is the maximum length of [Redaction.With], in bytes. It bounds how much a message grows with each replaced
+// value.
 const maxWith = 64
 
 const defaultWith = "[redacted]"
 
 // rules is a compiled policy. It is immutable.
 type rules struct {
-	only        bool // only tools that match allow may be called
+	only        bool // only tools that match a pattern of the field allow may be called
 	allow, deny []*regexp.Regexp
 	timeout     time.Duration
 	timeouts    []toolTimeout // longest pattern first
-	secrets     *secrets      // longest pattern first
-	arguments   bool          // nil without redaction
+	secrets     *secrets      // nil without redaction
+	arguments   bool          // the arguments of tools, prompts and completions are also redacted
 }
 
 type toolTimeout struct {
@@ -167,7 +168,7 @@ func longestFirst(a, b string) int {
 func (r *rules) restrict() bool { return r.only || r.deny != nil }
 
 // permit reports whether a tool with these names may be called: a rule permits at least one name, and no rule forbids
-// one.
+// any of the names.
 func (r *rules) permit(names ...string) bool {
 	matches := func(patterns []*regexp.Regexp) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return matchesAny(patterns, name) })
@@ -226,7 +227,7 @@ func newSecrets(o *Redaction) (*secrets, error) {
 	return r, nil
 }
 
-// compilePatterns compiles patterns. what describes the patterns in errors.
+// compilePatterns compiles patterns. The argument what describes the patterns in errors.
 func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
 	var all []*regexp.Regexp
 	for _, pattern := range patterns {

@@ -175,7 +175,7 @@ type hosts Proxy
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	p := h.pairOf(from)
 	if !p.accepted() {
-		answer = withAdvice(answer) // before the tape, which records the server's own text
+		answer = withAdvice(answer) // the tape below records the text without advice
 	}
 	answer = p.tape.asked(ctx, recording.HostSide, p.tape.forTape(m), answer)
 	p.guard.request(ctx, p, m, answer)

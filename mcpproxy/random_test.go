@@ -19,8 +19,8 @@ var randomMessages = flag.Int("random.messages", 1500, "messages of TestRandomMe
 
 // TestRandomMessagesObeyPolicy sends random messages, most of them hostile, through a proxy and a gateway with a
 // policy, over each transport, to a server that reads carelessly and sends secrets. It checks that no forbidden tool is
-// called, that no redacted value reaches a host, telemetry or a recording, and that the memory stays bounded. With
-// 100,000 messages each:
+// called, that no redacted value reaches a host, telemetry or a recording, and that the memory stays bounded. To send
+// 100,000 messages at each place:
 //
 //	go test ./mcpproxy -run TestRandomMessagesObeyPolicy -random.messages 100000 -timeout 2h
 func TestRandomMessagesObeyPolicy(t *testing.T) {

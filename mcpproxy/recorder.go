@@ -57,7 +57,8 @@ func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
 	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
 }
 
-// closePatience bounds the time for writing the remaining entries. They have at most 64 MiB, which disks write faster.
+// closePatience bounds the time for writing the remaining entries. The entries have at most 64 MiB, which disks write
+// in less time.
 const closePatience = 5 * time.Second
 
 // Close writes the remaining entries. If the recording ended earlier, Close returns the reason. If a write hangs, Close
@@ -154,7 +155,7 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 	}
 }
 
-// answered records the outcome of a request that the side asked has sent.
+// answered records the outcome of a request. asked is the side that has sent the request.
 func (t *tape) answered(ctx context.Context, asked recording.Side, e *recording.Entry, result json.RawMessage,
 	err error) {
 	e.From, e.Kind = recording.HostSide, recording.Result
@@ -261,7 +262,7 @@ func reason(why error) json.RawMessage {
 	return text
 }
 
-// errorObject returns an error and its code, in the form in which the peer gets it.
+// errorObject returns the JSON object of an error, as the peer gets it, and the code of the error.
 func errorObject(err error) (object json.RawMessage, code int64) {
 	if passed, ok := errors.AsType[*relay.Error](err); ok {
 		return passed.Object, int64(passed.Server.Code)

@@ -24,7 +24,7 @@ type secrets struct {
 // part restricts where in a text keys count.
 type part struct {
 	noKeys bool     // keys do not count at all
-	below  int      // objects at this depth keep their members code, message and data; 0 means no exception
+	below  int      // objects up to this depth keep their members code, message and data; 0 means no exception
 	schema []string // keys do not count in the value at this path from the outermost object; * stands for any name
 }
 
@@ -181,7 +181,7 @@ func (s *hiding) text() []byte {
 	return s.decoded
 }
 
-// hide replaces in s the matches of the patterns and, if keys is set, the values of keys, until nothing matches. It
+// hide replaces the matches of the patterns in s and, if keys is set, the values of keys, until nothing matches. It
 // reports whether it has replaced anything. It replaces the whole string if there are too many passes or matches, or if
 // the string grows to more than three times its size.
 func (r *secrets) hide(s *hiding, keys bool) bool {
@@ -212,8 +212,8 @@ func (r *secrets) hide(s *hiding, keys bool) bool {
 	return true
 }
 
-// replace replaces parts of s, which are given by offsets in its text. It returns false if there are too many parts, or
-// if the result would exceed limit bytes.
+// replace replaces parts of s, which are given by offsets in its decoded text. It returns false if there are too many
+// parts, or if the result would exceed limit bytes.
 func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 	if parts == nil {
 		return true
@@ -223,7 +223,7 @@ func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 		offset = func(from, bytes int) int { return skip(s.raw, from, bytes) }
 	}
 	raw := make([]byte, 0, len(s.raw)+len(with))
-	at, done := 0, 0 // offsets in raw, and in its text
+	at, done := 0, 0 // offsets in s.raw, and in its decoded text
 	for _, p := range parts {
 		start := offset(at, p[0]-done)
 		raw = append(append(raw, s.raw[at:start]...), with...)
@@ -311,7 +311,8 @@ type rewriter struct {
 	limit    int // size up to which hide uses the full replacements
 }
 
-// hide is like replace, but uses less in place of with if the text would exceed the limit.
+// hide is like replace. But if the text would exceed the limit, the replacement is the argument less instead of the
+// argument with.
 func (w *rewriter) hide(start, end int, with []byte, less string) {
 	if len(w.to)+len(w.from)-w.done+len(with)-(end-start) > w.limit {
 		with = []byte(less)
@@ -319,7 +320,7 @@ func (w *rewriter) hide(start, end int, with []byte, less string) {
 	w.replace(start, end, with)
 }
 
-// replace replaces from[start:end], which follows the previous replacements.
+// replace replaces from[start:end]. This range must be after all ranges that were replaced before.
 func (w *rewriter) replace(start, end int, with []byte) {
 	if w.to == nil {
 		w.to = make([]byte, 0, len(w.from)+max(0, len(with)-(end-start)))

@@ -130,7 +130,7 @@ func TestRedactedKeysAreIgnoredInDefinitions(t *testing.T) {
 	}
 }
 
-// drawJSON draws a JSON value. It has white space and escapes that a peer may write.
+// drawJSON draws a JSON value. The value contains white space and escapes that a peer may write.
 func drawJSON(t *rapid.T, depth int) string {
 	space := rapid.SampledFrom([]string{"", "", " ", "\t "})
 	text := rapid.Custom(func(t *rapid.T) string {

@@ -68,7 +68,7 @@ func addSecretTools(g *guarded, s *mcpserver.Server) {
 	}
 }
 
-// hearing returns options for a host that records its messages.
+// hearing returns options for a host that records the messages that it gets.
 func hearing(g **guarded, v mcp.Version) mcpclient.Options {
 	return mcpclient.Options{Versions: []mcp.Version{v}, Features: []mcpclient.Feature{
 		mcpclient.UseTasks(nil),

@@ -92,7 +92,7 @@ func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 // shown returns the name of a tool for a message. It shortens a long name.
 func shown(name string) string { return cut(name, 64) }
 
-// cut shortens a text to most bytes. A shortened text ends with a mark.
+// cut returns text. If text has more bytes than most, cut shortens it to that size and appends an ellipsis.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -85,7 +85,7 @@ func arrives(t *testing.T, way transport.Transport, v mcp.Version,
 	return c, err
 }
 
-// overheard records the messages of a host.
+// overheard is a transport that records the messages to its host.
 type overheard struct {
 	transport.Transport
 	h *heard

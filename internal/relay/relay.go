@@ -4,9 +4,9 @@
 // connection.
 //
 // The relay keeps the order of a peer's messages, in both directions. A side passes messages to its [Receiver] one at a
-// time, in the goroutine that reads, and a [Peer] sends messages in the order of its calls. So if a peer does not read,
-// the relay stops reading from the other peer, as on a direct connection. Modern clients over HTTP share one peer:
-// their messages wait in a queue for each request, so that a slow client delays no other client.
+// time, in the goroutine that reads, and a [Peer] sends messages in the order of the calls of its methods. So if a peer
+// does not read, the relay stops reading from the other peer, as on a direct connection. Modern clients over HTTP share
+// one peer: their messages wait in a queue for each request, so that a slow client delays no other client.
 package relay
 
 import (
@@ -67,13 +67,13 @@ type Ender interface {
 }
 
 // Receiver receives the messages of a peer. The goroutine that reads calls ReceiveRequest and ReceiveNotification for
-// one message at a time, and reads the next message after they return. from sends messages back to the peer. A message
-// that is sent with the context of a request uses the stream of the request, if there is one.
+// one message at a time, and reads the next message after they return. The argument from sends messages back to the
+// peer. A message that is sent with the context of a request uses the stream of the request, if there is one.
 type Receiver interface {
 	// ReceiveRequest receives a request of any method. The exception is a ping before the session opens, which a server
 	// answers itself. ctx ends after the answer, when the peer cancels the request (the cause contains its reason), or
-	// when the peer is gone. An [*Error] is sent back unchanged, an [*mcp.Error] with its code, and any other error as
-	// -32603 with its text.
+	// when the peer is gone. If answer gets an [*Error], that error is sent back unchanged. An [*mcp.Error] is sent back
+	// with its code, and any other error as -32603 with its text.
 	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
 	// ReceiveNotification receives a notification of any method except notifications/cancelled.
 	ReceiveNotification(ctx context.Context, m Message, from Peer)
@@ -119,13 +119,15 @@ func ReasonOf(ctx context.Context) string {
 type Introduction struct {
 	Message
 	// Confirmed means that the peer in front has sent notifications/initialized. If a new session then replaces an earlier
-	// one, the client sends the notification itself. If Confirmed is false, [Peer.Notify] sends it.
+	// one, the client sends the notification itself. If Confirmed is false, the peer in front sends it later with
+	// [Peer.Notify].
 	Confirmed bool
 }
 
-// Client configures a client that relays messages.
+// Client configures a connection to a server. The peer in front is the client of the relay whose messages this
+// connection relays to the server.
 type Client struct {
-	// Context holds the span that is the parent of the first connection attempt. Its end has no effect.
+	// Context holds the span that is the parent of the first connection attempt. The end of Context has no effect.
 	Context context.Context
 	// Receiver receives the messages of the server.
 	Receiver Receiver
@@ -135,8 +137,8 @@ type Client struct {
 	// permanently. If the client ends before the first answer, Introduced gets the reason. The client does not retry its
 	// first connection.
 	Introduced func(result json.RawMessage, err error) error
-	// Shared reports whether several peers without sessions are in front of the client. One peer must not get the messages
-	// of another.
+	// Shared reports whether several peers in front, which have no sessions, share the connection. One peer must not get
+	// the messages of another.
 	Shared bool
 	// Patience bounds how long Request and Notify wait for a session. Zero means 30 s.
 	Patience time.Duration
@@ -145,8 +147,9 @@ type Client struct {
 // Server is a connection to a server. It reconnects after it has lost the connection.
 type Server interface {
 	Peer
-	// Ready reports whether there is a session. Without a session, Request and Notify wait for one until ctx ends.
+	// Ready reports whether there is a session. Without a session, Request and Notify wait for one, until ctx ends or
+	// [Client.Patience] has passed.
 	Ready() bool
-	// Stop closes the connection, and waits for all goroutines of the connection.
+	// Stop closes the connection. It waits for the goroutines of the connection, at most until ctx ends.
 	Stop(ctx context.Context) error
 }

@@ -43,8 +43,8 @@ func PauseFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// batchAnswer collects the answers to the requests of a batch, and sends them as one batch when the last answer is
-// there. (JSON-RPC 2.0, section 6; specification 2025-03-26)
+// batchAnswer collects the answers to the requests of a batch, and sends them as one batch when the last answer has
+// arrived. (JSON-RPC 2.0, section 6; specification 2025-03-26)
 type batchAnswer struct {
 	mu      sync.Mutex
 	waiting int      // number of requests without an answer, plus one while the batch is being read; guarded by mu

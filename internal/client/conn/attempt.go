@@ -45,7 +45,7 @@ func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
 	return info
 }
 
-// open dials. It reports whether to negotiate.
+// open opens the connection with Dial. It reports whether the caller must negotiate.
 func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
 	trace := attempt.TraceContext()
@@ -105,8 +105,8 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	}
 }
 
-// agree negotiates once, and ends the attempt. It returns the reader of the session. Without a session, it returns nil,
-// and again reports whether to negotiate again in the next epoch.
+// agree negotiates once, and ends the attempt. It returns the reader of the session. Without a session, in is nil, and
+// the result again is true if the caller must negotiate again, in the next epoch.
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
@@ -156,12 +156,12 @@ func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Sess
 }
 
 // read reads a session until the session ends, or until there is nothing to read. In the second case it returns, and
-// the transport calls wake to start it again.
+// the transport later calls wake, which starts read again.
 func (l *openLink) read(in *Reader) {
 	c := l.core
 	returned := false
 	defer func() {
-		// inline, because this stack exists in every idle client
+		// recovered here and not by usercode.Run, because every idle client has this stack
 		if failure := usercode.Caught(recover(), returned); failure != nil {
 			c.goroutines.Go(func() { l.endSession(in.Link, failure) })
 			c.Failed(c.Base, "transport")(failure)
@@ -229,8 +229,8 @@ func (l *openLink) closeConn() {
 	}
 }
 
-// fail reports the end of a connection or a session to the machine. It returns whether to negotiate again. The machine
-// ignores errors that the client caused by hanging up itself.
+// fail reports the end of a connection or a session to the machine. It reports whether the caller must negotiate again.
+// The machine ignores errors that the client caused by hanging up itself.
 func (c *Conn) fail(epoch uint64, f *failure) bool {
 	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait},
 		&fact{err: f.err, request: f.request, failed: f.failed})
@@ -314,7 +314,7 @@ func (c *Conn) note(link *Link, err error) {
 	}
 }
 
-// troubled adds the first unusable message of the handshake to f, unless f is already about that message.
+// troubled adds the error of the handshake's first unusable message to f, unless f is already about that message.
 func (l *openLink) troubled(f *failure) *failure {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()
@@ -326,7 +326,7 @@ func (l *openLink) troubled(f *failure) *failure {
 	return &with
 }
 
-// behind adds the first unusable message of the handshake to err. The caller holds core.mu.
+// behind adds the error of the handshake's first unusable message to err. The caller holds core.mu.
 func (l *openLink) behind(err error) error {
 	if l == nil || l.trouble == nil {
 		return err
@@ -334,8 +334,8 @@ func (l *openLink) behind(err error) error {
 	return fmt.Errorf("%w; before that, %w", err, l.trouble)
 }
 
-// late returns the error of an attempt that took too long. It returns nil if the present state has no such deadline.
-// The caller holds mu.
+// late returns the error of an attempt that took too long. It returns nil if the client is not in an attempt to
+// connect. The caller holds mu.
 func (c *Conn) late(lastWords string) error {
 	if c.m.Silent {
 		if lastWords != "" {

@@ -22,7 +22,7 @@ type Conn struct {
 	Settings  *Settings // may be shared by several clients
 	Transport transport.Transport
 	Telemetry *instrument.Client
-	pace      *pace // decides when a session lends its turn to read
+	pace      *pace // decides when a session lends a caller the turn to read; see [turn]
 
 	Base   context.Context // ends with the machine; carries no span
 	cancel context.CancelFunc
@@ -34,7 +34,7 @@ type Conn struct {
 	calls   *inflight.Table[*Request, headstone] // guarded by mu
 	lastID  int64                                // last request ID; guarded by mu
 	buried  int                                  // number of tombstones that telemetry knows of; guarded by mu
-	conn    *openLink                            // opened in the present epoch; nil in backoff; guarded by mu
+	conn    *openLink                            // the present connection; nil in backoff and closing; guarded by mu
 	session *Session                             // set if and only if the state is ready; guarded by mu
 
 	parent *instrument.Ref // caller's span of Connect or New; nil after the first attempt has used it; guarded by mu
@@ -126,7 +126,7 @@ func (c *Conn) Stop(ctx context.Context) error {
 	case <-c.Base.Done():
 	case <-ctx.Done():
 		select {
-		case <-c.Base.Done(): // the core ended first, or at the same time
+		case <-c.Base.Done(): // the core ended before ctx, or at the same time
 		default:
 			return context.Cause(ctx)
 		}

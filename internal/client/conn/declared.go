@@ -7,7 +7,8 @@ import (
 )
 
 // DeclaredIn returns the part of c that the client may declare in revision v. The user's additions beyond the protocol
-// stay. Extensions also stay, because they were in use before the revision that has a field for them.
+// stay. Extensions also stay in older revisions, because they were in use before the revision that has a field for
+// them; only the extension for tasks is removed in the legacy era.
 func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
 		roots := *c.Roots

@@ -189,10 +189,10 @@ func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	}
 }
 
-// IsOpen reports whether the client handles notifications for the subscription that request id opened. It does so after
-// the server has acknowledged the subscription and until the server ends it. If the client has ended the subscription,
-// it handles them as long as the request has a tombstone, because the server may have reported a change before the next
-// subscription was open.
+// IsOpen reports whether the client handles notifications for the subscription that request id opened. It handles them
+// from the server's acknowledgement until the server ends the subscription. If the client itself has ended the
+// subscription, it still handles them as long as the request has a tombstone, because the server may have reported a
+// change before the next subscription was open.
 func (c *Conn) IsOpen(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,8 +295,8 @@ func (c *Conn) nextID() int64 {
 	return c.lastID
 }
 
-// tryTake admits the request if the machine allows it. It checks the state and assigns the ID and the session
-// atomically, with the mutex held. The same holds for a refusal and its reason.
+// tryTake admits the request if the machine allows it. It checks the state, and then assigns the ID and the session or
+// determines the reason for a refusal, in one atomic step with the mutex held.
 func (r *Request) tryTake() *Fault {
 	c := r.core
 	c.mu.Lock()

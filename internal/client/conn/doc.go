@@ -2,8 +2,9 @@
 //
 // [Conn] owns the state machine (package machine), the open connection with its [Session], and the table of the
 // requests in flight (package inflight). One mutex guards all of these, so an event, the change of state and the end of
-// requests are atomic; see step. [Link] is one connection. Its goroutine opens the connection, negotiates a revision
-// with the handshake of its [Era], reads, and closes the connection. A [Reader] parses frames into messages.
+// requests are atomic; see step. [Link] is one connection. The connection's own goroutine opens the connection,
+// negotiates a session as an [Introduction] defines, reads, and closes the connection. A [Reader] parses frames into
+// messages.
 //
 // # Features
 //

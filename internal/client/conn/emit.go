@@ -42,7 +42,7 @@ type teller struct {
 }
 
 // note adds a record. Records wait while OnTransition runs. There are a few records for each attempt to connect, and
-// one record for all changes of tombstones in between. The caller holds core.mu.
+// one record for all changes of tombstones between two other records. The caller holds core.mu.
 func (t *teller) note(r record) {
 	if last := len(t.records) - 1; last >= 0 && r.tombstones != 0 && t.records[last].tombstones != 0 {
 		t.records[last].tombstones += r.tombstones

@@ -39,14 +39,15 @@ func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Sessi
 
 // initializeAnswer waits for the answer to initialize. The answer to an earlier probe may arrive too, or instead: a
 // modern server that was slow to start answers the probe, and then refuses or ignores initialize. initializeAnswer
-// prefers a session by initialize, because the server has accepted it.
+// prefers a session that began with initialize, because the server has accepted that request.
 func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
-	if h.in.silent { // before it has started, the server reads neither the probe nor initialize
+	if h.in.silent { // until the server process has started, it reads neither the probe nor initialize
 		h.clock.hold(true)
 		h.in.spoken = func() { h.clock.hold(false) }
 		defer func() { h.in.spoken = nil }()
 	}
-	// The probe has used a quarter of the time. This leaves a quarter for the backoff and another attempt.
+	// The probe has used a quarter of InitTimeout. If initialize uses a half, a quarter is left for the backoff and
+	// another attempt.
 	patience, done := h.clock.within(ctx, h.c.Settings.InitTimeout/2)
 	defer done()
 	var refused error

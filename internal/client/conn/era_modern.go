@@ -45,8 +45,8 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// ResultType reads the member resultType. Reading is cheap if the server writes this member first. If a large content
-// comes first, reading takes one pass that validates the content. The type must be known before the content is decoded
+// ResultType reads the member resultType. Reading is cheap if the server writes this member first. If large content
+// comes first, reading takes one pass that validates that content. The type must be known before the content is decoded
 // in place.
 func (ModernEra) ResultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
@@ -54,10 +54,10 @@ func (ModernEra) Serves() bool     { return false }
 func (ModernEra) Asks() bool       { return true }
 func (ModernEra) Subscribes() bool { return true }
 
-// probe asks the server for its versions. For a modern version it returns the session. It returns errLegacy if the
-// answer indicates a legacy server, or if silence suggests one. If a server refuses the version and names other modern
-// versions, probe asks once more. (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation";
-// basic/transports/stdio, "Backward Compatibility")
+// probe asks the server for its versions. If the server supports a modern version, probe returns the session. It
+// returns errLegacy if the answer indicates a legacy server, or if silence suggests one. If the server refuses the
+// version of the probe and names other modern versions, probe asks once more. (specification 2026-07-28,
+// basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward Compatibility")
 func (h *Handshake) probe(ctx context.Context) (*Session, error) {
 	version := h.c.Settings.Modern[0]
 	for again := false; ; again = true {
@@ -93,9 +93,9 @@ func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe returns the version for a second probe, or an error. err is the server's answer to the first probe,
-// which asked for version asked. If the server claims to support that version, refusedProbe returns it again only if
-// there is no other.
+// refusedProbe returns the version for a second probe, or an error. asked is the version of the first probe, and err is
+// the server's answer to the first probe. refusedProbe returns the same version only if the server's list has no other
+// usable version.
 func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:
@@ -113,7 +113,7 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
 		return "", refusing(mcp.MethodDiscover, err) // a modern server with another complaint
 	case mcp.CodeInternalError:
-		if len(h.c.Settings.Legacy) == 0 { // without a fallback; a proxy answers with this error while its server is away
+		if len(h.c.Settings.Legacy) == 0 { // no fallback; a proxy answers with this error while its server is away
 			return "", refusing(mcp.MethodDiscover, err)
 		}
 	}

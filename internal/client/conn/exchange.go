@@ -90,8 +90,9 @@ func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestE
 }
 
 // later waits until it is time to retry a request that was refused for now: by the transport or, if why is not nil, by
-// the server. A refusal by the server is final unless the request had no effect or is idempotent. If there must be no
-// retry, the error is [transport.ErrBusy]; otherwise it is the reason why the wait ended.
+// the server. A refusal by the server is final unless the request had no effect or is idempotent. The error is nil if
+// the caller must retry, [transport.ErrBusy] if there must be no retry, and otherwise the reason why the wait ended
+// early.
 func (r *Request) later(ctx context.Context, why *transport.RequestError) error {
 	delay, again := r.busy()
 	reason := names.RetryBusy
@@ -121,7 +122,7 @@ func (r *Request) busy() (time.Duration, bool) {
 	r.core.mu.Lock()
 	defer r.core.mu.Unlock()
 	if effects, ok := r.core.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
-		return 0, true // the call already has its outcome, and sees it before it sends again
+		return 0, true // the call already has its outcome; send returns the outcome and does not send again
 	}
 	delay, again, ok := r.core.calls.Busy(r.ID, rand.Float64())
 	return delay, again || !ok
@@ -172,7 +173,7 @@ func (r *Request) leave() {
 	c.settleUp()
 }
 
-// abandoned calls leave and returns the outcome. It is for the goroutine that waits for the outcome.
+// abandoned calls leave and returns the outcome. Only the goroutine that waits for the outcome may call it.
 func (r *Request) abandoned() Outcome {
 	r.leave()
 	return <-r.Outcome
@@ -187,8 +188,9 @@ func (r *Request) Leave(ctx context.Context) (o Outcome, over bool) {
 	return <-r.Outcome, true
 }
 
-// cancelUpstream notifies the server that the client no longer needs the answer to the request. It does not retry,
-// unless no goroutine waits for the request. If the transport has not accepted the request, there is nothing to cancel.
+// cancelUpstream notifies the server that the client no longer needs the answer to the request. It waits for room in
+// the transport only for a request of [Request.Start], for which no goroutine waits. If the transport has not accepted
+// the request, there is nothing to cancel.
 func (r *Request) cancelUpstream(ctx context.Context, reason string) {
 	s := r.Session
 	if !r.Accepted {

@@ -34,8 +34,8 @@ func (e *exchangeError) inHandshake() *failure {
 	return f
 }
 
-// suggestsLegacy reports whether the failure is typical of an HTTP server that does not know the probed method: a
-// status, a page, or no answer at all.
+// suggestsLegacy reports whether the failure is typical of an HTTP server that does not know the probed method: an HTTP
+// status, a page of HTML, or no answer at all.
 func (f *failure) suggestsLegacy() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	if !ok {
@@ -102,8 +102,9 @@ func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	}
 }
 
-// adopt assigns a response on the stream of one request to that request. A server that cannot determine the request of
-// an error sends the ID null.
+// adopt assigns an invalid response, or an error without an ID, to the request on whose stream it arrived. A server
+// that cannot determine the request of an error sends the ID null. A response with the ID of another request is a
+// violation.
 func adopt(m *jsonrpc.Message, v *jsonrpc.Violation, request int64) *jsonrpc.Violation {
 	own := jsonrpc.IntID(request)
 	switch {

@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// tide is a feature that another package could add: a method, a notification, a capability and a layer. The core has no
-// knowledge of it.
+// tide is a feature that another package could add: a method, a notification, a capability and a cache. The core has no
+// knowledge of this feature.
 type tide struct {
 	core  conn.Conn
-	known map[string]string // the layer: the server's answers, until it reports a change
+	known map[string]string // the cache: the server's answers, until the server reports a change
 	hits  int
 }
 
@@ -59,7 +59,7 @@ func (f *tide) Serve(_ *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	_ = answer(conn.ErrorFrame(m.ID, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no such method"}), false)
 }
 
-// at requests the tide at a place, unless it is known.
+// at returns the tide at a place. It requests the tide from the server, unless the cache contains it.
 func (f *tide) at(ctx context.Context, place string) (string, *conn.Fault) {
 	if said, ok := f.known[place]; ok {
 		f.hits++
@@ -169,7 +169,7 @@ func TestFeatureCanBeAddedOutsideCore(t *testing.T) {
 			}
 		}
 		if f.hits != 1 {
-			t.Errorf("the layer answered %d times, want once", f.hits)
+			t.Errorf("the cache answered %d times, want once", f.hits)
 		}
 		if _, err := f.at(t.Context(), "nowhere"); err == nil || err.Kind != conn.KindJSONRPC ||
 			err.Server.Message != "no such place" {

@@ -18,9 +18,9 @@ import (
 )
 
 // Handshake negotiates a version with the server: see [Introduction]. It runs in the goroutine of its connection and
-// reads the connection itself. So no message after the last answer is read before the client is ready for it. Its
-// requests are not in the in-flight table: they have no timeout of their own, and the client never cancels them,
-// because the specification forbids that for initialize.
+// reads the connection itself. So the client reads no message after the last answer until it is ready for that message.
+// The requests of the handshake are not in the in-flight table: they have no timeout of their own, and the client never
+// cancels them, because the specification forbids that for initialize.
 type Handshake struct {
 	c       *Conn
 	link    *Link
@@ -29,8 +29,8 @@ type Handshake struct {
 	waiting []exchange // requests that wait for an answer: the probe, initialize, or both
 	held    *Session   // made from a discover result that arrived after initialize was sent
 	guessed bool       // the server only seems to belong to the legacy era, so the next attempt probes again
-	// fallsBack means that server/discover may fail without an error in telemetry, because the client, or the peer in
-	// front of it, then falls back to initialize. If initialize fails too, its span and the attempt's span report the
+	// fallsBack means that server/discover may fail without an error in telemetry, because the client, or the host that
+	// the proxy serves, then falls back to initialize. If initialize fails too, its span and the attempt's span report the
 	// failure.
 	fallsBack bool
 	// early handles messages that arrive before the answer. It reports whether it has handled a message. It may be nil.
@@ -50,10 +50,11 @@ type answer struct {
 	msg    jsonrpc.Message
 	err    *mcp.Error    // the server's error; nil for a result
 	failed *failure      // why there is no answer
-	op     instrument.Op // operation of the request; it has already ended, except for a result
+	op     instrument.Op // operation of the request; already ended, unless the answer is a result
 }
 
-// probeFor probes. If there is a legacy version to fall back to, it probes for at most a quarter of InitTimeout.
+// probeFor probes the server. If there is a legacy version to fall back to, the probe takes at most a quarter of
+// InitTimeout.
 func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	limited := ctx
 	if len(h.c.Settings.Legacy) > 0 {
@@ -66,7 +67,7 @@ func (h *Handshake) probeFor(ctx context.Context) (*Session, error) {
 	case err == nil || errors.Is(err, errLegacy):
 		return s, err
 	case ctx.Err() == nil && limited.Err() != nil:
-		return nil, errLegacy // no answer yet; initialize keeps an answer that arrives later
+		return nil, errLegacy // no answer to the probe yet; if it arrives during initialize, keepDiscovered keeps it
 	case h.probeKilled(err):
 		return nil, &failure{event: machine.ProbeLost, err: err}
 	}
@@ -148,7 +149,7 @@ func (h *Handshake) gone(ctx context.Context, err error) error {
 func (h *Handshake) notify(ctx context.Context, s *Session, method string) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(BrokenOff)
-	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // err lacks the reason, which gone reads
+	err := h.c.sendNotice(ctx, s, &op, notice(method, nil), nil) // gone reads the reason, which err lacks
 	op.End(err.Result())
 	if err != nil {
 		return h.gone(ctx, err)
@@ -156,8 +157,8 @@ func (h *Handshake) notify(ctx context.Context, s *Session, method string) error
 	return nil
 }
 
-// await returns the next answer to a request of the handshake. Other answers are noted and counted; other messages are
-// handled as usual.
+// await returns the next answer to a request of the handshake. It notes and counts answers that match no request, and
+// handles other messages as usual.
 func (h *Handshake) await(ctx context.Context) (answer, error) {
 	for {
 		msg, err := h.in.next(ctx)
@@ -193,7 +194,8 @@ func (h *Handshake) await(ctx context.Context) (answer, error) {
 	}
 }
 
-// answerTo removes the waiting request with this ID and returns the start of its answer.
+// answerTo removes the waiting request with this ID and returns an answer that contains only the request's method and
+// operation.
 func (h *Handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
 	if i < 0 {
@@ -224,7 +226,8 @@ func (h *Handshake) settle(a *answer) {
 	a.op.End(result)
 }
 
-// mayFail reports whether a failure of this method is expected: a probe with a fallback.
+// mayFail reports whether a failure of this method is expected, because it is the probe's method and there is a
+// fallback.
 func (h *Handshake) mayFail(method string) bool { return method == mcp.MethodDiscover && h.fallsBack }
 
 // decode decodes the result of a handshake request into to, and ends the operation of the request.
@@ -267,7 +270,8 @@ func (h *Handshake) abandon(err error) {
 	f, _ := errors.AsType[*failure](err)
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		// the session, or the next attempt by initialize, replaces the probe
+		// The failure of the probe is expected if the client now has a session, or if the next attempt sends initialize
+		// instead of a probe.
 		dealtWith := err == nil || f != nil && f.event == machine.ProbeLost
 		x.op.End(instrument.Result{
 			ErrorType: handshakeErrorType(err), Err: err, Expected: dealtWith && h.mayFail(x.method), Told: true,

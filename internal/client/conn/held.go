@@ -57,7 +57,8 @@ func (r *Request) Open(ctx context.Context) context.Context {
 // Keep replaces Open for a caller that may not need a request: the operation then begins with the first request.
 func (r *Request) Keep() { r.held.kept = true }
 
-// next begins a request's operation. If an operation is open and no request uses it yet, next returns that one.
+// next begins a request's operation and returns its context. If an operation is open and no request uses it yet, the
+// request uses that operation.
 func (r *Request) next(ctx context.Context) context.Context {
 	switch {
 	case r.held.phase == opened && !r.held.foreign:
@@ -78,7 +79,7 @@ func (r *Request) next(ctx context.Context) context.Context {
 	return ctx
 }
 
-// hold ends the operation of a request, or leaves it to the caller to close.
+// hold ends the operation of a request, or keeps the operation open until the caller calls Close.
 func (r *Request) hold(result instrument.Result) {
 	if !r.held.kept || result.ResultType == string(mcp.ResultTask) {
 		r.endOperation(result)
@@ -133,7 +134,7 @@ func (r *Request) Outside(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, r.held.outer)
 }
 
-// Return gives the operation back to its owner. It returns false if the owner has already ended without it.
+// Return gives the operation back to its owner. It returns false if the owner has already called Recall.
 func (r *Request) Return(owner *Request) bool {
 	if atomic.LoadInt32(&owner.held.lent) == over {
 		return false

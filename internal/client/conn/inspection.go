@@ -22,7 +22,8 @@ type flight struct {
 	stream              bool
 }
 
-// Inspect returns the state of the core. also adds to it atomically: it is called with the core's mutex held.
+// Inspect returns the state of the core. It calls the function also, which adds further values, with the core's mutex
+// held. So all values are from the same moment.
 func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	i, s, oldest, last, gaveUp := c.moment(also)
 	network := c.Transport.Network()
@@ -83,7 +84,7 @@ func (c *Conn) oldest() []flight {
 	return all
 }
 
-// Among inserts v into first, a sorted list of at most [inspect.MaxListed] elements, if v belongs among them.
+// Among inserts v into the sorted list first, and returns the first [inspect.MaxListed] elements of the result.
 func Among[T any](first []T, v T, compare func(a, b T) int) []T {
 	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
 		return first

@@ -18,7 +18,7 @@ type Introduction interface {
 	Introduce(ctx context.Context, h *Handshake) (*Session, error)
 }
 
-// eras is the client's own introduction: server/discover, initialize, or first one and then the other.
+// eras is the client's own introduction: server/discover, initialize, or first server/discover and then initialize.
 type eras struct{}
 
 func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error) {

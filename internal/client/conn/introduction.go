@@ -9,9 +9,9 @@ import (
 
 // The client keeps the data of the handshake until the session ends, or until the next attempt to connect.
 
-// MaxIntroduction is the maximum size of a server's capabilities and identity, in bytes. They are decoded into many
-// small values, which take far more memory than their text. Only the frame limit bounds the instructions, because they
-// are a single string.
+// MaxIntroduction is the maximum size of a server's capabilities, identity, supported versions and _meta together, in
+// bytes. They are decoded into many small values, which take far more memory than their text. Only the frame limit
+// bounds the instructions, because they are a single string.
 const MaxIntroduction = 64 << 10
 
 // checkIntroduction returns an error if a result of the handshake exceeds MaxIntroduction. It is called before the

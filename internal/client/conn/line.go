@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// RoomEvery is the interval at which the first message in the line tries to send.
+// RoomEvery is the interval at which the client tries to send the first message in the line.
 const RoomEvery = 10 * time.Millisecond
 
-// line queues the messages of a connection while the transport is busy, first in, first out. Only the first message
-// tries to send, even if its frame is the largest, so no other message overtakes it. A transport reports only that it
-// is busy, so the first message polls. Each place belongs to a goroutine, which owns the memory of its frame.
+// line queues the messages of a connection while the transport is busy, first in, first out. Only the goroutine of the
+// first message tries to send, even if that frame is the largest, so no other message overtakes the first. That
+// goroutine polls, because a transport reports only that it is busy. Each waiting goroutine has one place, and owns the
+// memory of its frame.
 type line struct {
 	length atomic.Int32 // number of waiting places
 
@@ -45,7 +46,7 @@ func (l *line) enter() *place {
 	return p
 }
 
-// leave removes a place. If another place is now the first, leave wakes its message. p may be nil.
+// leave removes a place. If another place is now the first, leave wakes the goroutine of that place. p may be nil.
 func (l *line) leave(p *place) {
 	if p == nil {
 		return

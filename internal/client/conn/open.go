@@ -18,7 +18,7 @@ func (c *Conn) awaitSession(ctx context.Context, op string, by time.Time, own bo
 // errRestoring is the reason why a request of the user must wait.
 var errRestoring = fmt.Errorf("%w: it is still restoring the state of the lost session", ErrNotReady)
 
-// awaitOpen waits until the present session, if there is one, is open to all requests.
+// awaitOpen waits until the present session, if there is one, is open to all requests or has ended.
 func (c *Conn) awaitOpen(ctx context.Context, op string, by time.Time) *Fault {
 	s := c.Present()
 	if s.held == nil {

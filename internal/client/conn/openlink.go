@@ -16,7 +16,8 @@ type openLink struct {
 
 	// The connection's own goroutine writes these fields with core.mu held. Other goroutines read them with core.mu held.
 	conn transport.Conn // nil while dialling
-	// context of the present attempt or session; ends with it, or when the client hangs up; carries no span
+	// context of the present attempt or session; ends with that attempt or session, or when the client hangs up; carries
+	// no span
 	ctx context.Context
 	end context.CancelCauseFunc // ends ctx with a reason
 
@@ -30,7 +31,7 @@ type openLink struct {
 
 func newOpenLink(c *Conn, epoch uint64) *openLink {
 	l := &openLink{core: c, epoch: epoch}
-	l.ctx, l.end = context.WithCancelCause(context.Background()) // l hangs up before the machine ends
+	l.ctx, l.end = context.WithCancelCause(context.Background()) // leave ends l.ctx before the machine ends
 	return l
 }
 

@@ -23,7 +23,7 @@ type Figures struct {
 
 	Turn       int32  // state of the present session's turn
 	OwnAnswers uint32 // answers that callers have read themselves in the present session
-	InLine     int32  // number of calls that wait for room
+	InLine     int32  // number of messages that wait for room
 }
 
 func (p Probe) Figures() Figures {
@@ -55,7 +55,7 @@ func (p Probe) Add(r *Request, n int, deadline func(id int64) time.Time) (first 
 	return p.C.lastID - int64(n) + 1
 }
 
-// Settle removes n requests in flight, from ID first on, without an outcome.
+// Settle removes n requests in flight without an outcome. Their IDs are consecutive and start at first.
 func (p Probe) Settle(first int64, n int) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -74,7 +74,7 @@ func (p Probe) Open(r *Request) int64 {
 // Busy simulates that the server refuses a request for now.
 func (p Probe) Busy(id int64, why *transport.RequestError) { p.C.putOff(id, why) }
 
-// BusyAndLost calls Busy and loses the connection, in one atomic step.
+// BusyAndLost simulates, in one atomic step, that the server refuses a request for now and that the connection is lost.
 func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -83,7 +83,7 @@ func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: p.C.m.Epoch}, &fact{err: err})
 }
 
-// OpenAndOver acknowledges and answers a request in one atomic step.
+// OpenAndOver simulates, in one atomic step, that the server acknowledges a subscription and answers its request.
 func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()
@@ -93,7 +93,7 @@ func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	r.finish(Outcome{Message: jsonrpc.Message{Kind: jsonrpc.Result}})
 }
 
-// End ends the present session as the loss of its connection does, but before the machine notices the loss.
+// End ends the present session as if its connection were lost, but before the machine notices the loss.
 func (p Probe) End(err error) {
 	p.C.Present().end(&failure{event: machine.TransportDown, err: err})
 }

@@ -80,7 +80,8 @@ func (f *failure) ErrorType() string {
 	return "_OTHER"
 }
 
-// failureOf returns the failure that err wraps. If there is none, it returns a failure with the event otherwise.
+// failureOf returns the failure that err wraps. If err wraps none, failureOf returns a failure whose event is the
+// argument otherwise.
 func failureOf(err error, otherwise machine.Event) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -89,7 +90,8 @@ func failureOf(err error, otherwise machine.Event) *failure {
 }
 
 // Reader parses the frames of one connection into messages. It reads a frame only after it has handled the previous
-// one, refuses invalid frames, and splits batches. The connection's goroutine owns it, except for direct.
+// one, refuses invalid frames, and splits batches. The connection's goroutine owns the Reader; only direct and own may
+// run in other goroutines.
 type Reader struct {
 	c       *Conn
 	Link    *Link
@@ -103,8 +105,8 @@ type Reader struct {
 	request int64            // request on whose stream the latest frame arrived; 0 for a shared stream
 }
 
-// next returns the next message of the handshake. An *exchangeError means that one request gets no answer. Any other
-// error means that the connection has ended; it is a *failure unless ctx ended.
+// next returns the next message of the handshake. An *exchangeError means that one request gets no answer. If ctx ends,
+// next returns the error of ctx. Any other error is a *failure, and means that the connection has ended.
 func (r *Reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.Link.Conn.Receive(ctx)
@@ -207,7 +209,7 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version == mcp.Version20250326 }
 
 // run reads and routes messages until the connection ends, and returns the reason. Every idle client has the stack of
-// run and Receive, so other functions handle the frames.
+// run and Receive. To keep this stack small, other functions handle the frames.
 func (r *Reader) run() error {
 	answer := Answerer(r.Answer)
 	for {
@@ -215,7 +217,7 @@ func (r *Reader) run() error {
 		if r.turn.due() {
 			got = r.turn.lend(r.Link.Ctx.Done(), r.c.anyInFlight)
 		} else {
-			got.frame, got.err = r.Link.Conn.Receive(context.Background()) // the cheapest wait
+			got.frame, got.err = r.Link.Conn.Receive(context.Background()) // cheaper than a wait with a context that can end
 		}
 		if errors.Is(got.err, seam.ErrInterrupted) {
 			continue
@@ -226,8 +228,8 @@ func (r *Reader) run() error {
 	}
 }
 
-// runUntilRest is like run, for a connection that can report that there is nothing to read. Then runUntilRest returns
-// [seam.ErrResting], and the connection calls wake when there is something to read again. By that time, another
+// runUntilRest is like run, for a connection that can report that there is nothing to read. When it does, runUntilRest
+// returns [seam.ErrResting], and the connection calls wake when there is something to read again. By that time, another
 // goroutine may own the reader.
 func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	for {
@@ -280,8 +282,8 @@ func (r *Reader) survive(err error) error {
 }
 
 // direct routes a frame that is a complete, valid answer to a request. It runs in the goroutine that received the
-// frame, so the connection's goroutine need not handle it. direct returns false for any other frame; next or take
-// handles that.
+// frame, so the connection's goroutine need not handle it. direct returns false for any other frame, which next or take
+// then handles.
 func (r *Reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
 
 // own routes the frame if it answers the request with this ID, whose caller holds the turn. take handles other frames.

@@ -123,7 +123,7 @@ func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	if !ok || r.Progressed == nil {
 		return 0
 	}
-	if r.patience > 0 { // the timer may be set to the earlier deadline; when it fires, it finds that there is time left
+	if r.patience > 0 { // the timer may fire at the earlier deadline; tick then finds that there is time left
 		c.calls.Postpone(id, r.sooner(time.Now().Add(r.patience)))
 	}
 	if r.OnProgress == nil {

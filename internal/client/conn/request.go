@@ -33,7 +33,7 @@ type Request struct {
 	round    int           // input round of the call, for inspections
 	open     bool          // the server has acknowledged a subscription; guarded by the core's mutex
 	patience time.Duration // timeout that each progress notification restarts; zero for none
-	latest   time.Time     // latest deadline that progress may lead to; zero for none
+	latest   time.Time     // limit to which progress may extend the deadline; zero for none
 
 	Op       instrument.Op
 	held     held         // state of an operation that may outlast the request
@@ -48,7 +48,7 @@ type Request struct {
 	message jsonrpc.Message
 
 	interruptReceive func()   // ends the Receive of a caller that reads; nil for none; guarded by the core's mutex
-	pending          *pending // nil unless [Request.Start] made the request
+	pending          *pending // nil unless [Request.Start] sent the request
 
 	Outcome chan Outcome // capacity 1
 	// receives the acknowledgement of a subscription; capacity 1; nil for other requests
@@ -65,19 +65,19 @@ type Sending struct {
 	Wait        bool                      // wait until the client is ready
 	ReadyBy     time.Time                 // deadline of Wait; zero for the deadline of the request
 	WaitForRoom bool                      // wait in line for room in the transport
-	Own         bool                      // the client itself makes the request, at the start of a session
+	Own         bool                      // the client itself makes the request, not its user; for example a ping
 	In          *Session                  // the only session in which the request may be sent; nil for the present session
 	GoesOn      bool                      // the operation has already begun, so a draining core admits the request
 	Resets      bool                      // progress restarts the timeout
 	Total       time.Duration             // maximum time with Resets; see ResetTimeoutOnProgress
 	OnProgress  func(*mcp.ProgressParams) // called for each progress notification; nil for none
 	Header      map[string]string         // arguments that HTTP headers repeat
-	Corr        instrument.Corr           // correlation ID of the earlier requests of the call; later of the request
-	Ref         instrument.Ref            // span of the earlier request of the call; later of the request
+	Corr        instrument.Corr           // correlation ID: first of the call's earlier requests, then of this one
+	Ref         instrument.Ref            // span: first of the call's earlier request, then of this one
 }
 
-// Content is the subject of a request. The goroutine that makes the request calls all methods except Late. If
-// [Request.Start] made the request, any goroutine may call the methods after Encode.
+// Content is the subject of a request. The goroutine that sends the request calls all methods except Late. After
+// [Request.Start], any goroutine may call Receive and the methods declared below it.
 type Content interface {
 	// About describes the request for the telemetry.
 	About() instrument.Request
@@ -134,7 +134,7 @@ func (r *Request) TraceContext() *instrument.TraceContext {
 	return &r.trace.TraceContext
 }
 
-// headstone is the data of a request that its tombstone stores, for a late answer.
+// headstone is the data that the tombstone of a request stores, for a late answer.
 type headstone struct {
 	method string
 	ref    instrument.Ref

@@ -41,7 +41,7 @@ func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
 }
 
 // admit classifies a message and steps the machine, in one atomic step. A response ends its call or finds the tombstone
-// of its call. If no goroutine waits for the answer, answered is the request that the message answers.
+// of its call. If no goroutine waits for the answer, the result answered is the request that the message answers.
 func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, answered *Request, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d
 		answered = f.call
 	}
 	effects, ok = c.stepLocked(in, f)
-	if f.call != nil && r.turn != nil && answered == nil { // otherwise no caller reads its own answer
+	if f.call != nil && r.turn != nil && answered == nil { // a caller that waits may read its own answers
 		r.turn.answered(in.Now, c.calls.Len() == 0)
 	}
 	return effects, d, answered, ok

@@ -37,16 +37,16 @@ var errDecided = errors.New("the request already has an outcome")
 // cancellations, answers, and the messages of the handshake. The rules:
 //
 //   - Order: while a message waits in the line of the connection, the transport counts as busy for every other message.
-//     So messages that may wait in the line leave in the order of their calls. A cancellation by
+//     So the messages that may wait in the line are sent in the order of the calls of send. A cancellation by
 //     [transport.Conn.Cancel] does not wait, because it also frees the resources of its request.
 //   - Busy: o.room decides what send does. An error that wraps [transport.ErrBusy] means that the message was not sent.
 //   - Wait: if ctx ends, every wait ends, and send returns the cause of ctx. If a request gets its outcome, its wait
-//     ends with errDecided. If the connection ends, the wait of any other message ends.
+//     ends with errDecided. If the connection ends, the wait of a message other than a request ends.
 //   - Closed: after [transport.ErrClosed], the goroutine that reads the connection gets a moment to report the reason.
 //     The error then wraps [ErrConnectionLost] and the reason, and the state machine knows that the connection is down.
 //   - Telemetry: op records the first attempt, the wait of a request, and the size of the accepted message. The
-//     transport reports the length of its queue and the time that messages spend in it. An answer ends its operation
-//     itself, because several answers may form one message.
+//     transport reports the length of its queue and the time that messages spend in it. send does not end the operation
+//     of an answer, because several answers may form one message.
 //   - User code: a transport may panic. In a goroutine of the client, the connection then fails, see
 //     [Conn.InBackground]. In the caller's goroutine, the panic reaches the caller, after [Request.breakOff].
 func (c *Conn) send(ctx context.Context, l *Link, o *outgoing) error {
@@ -149,7 +149,7 @@ func (c *Conn) whyClosed(ctx context.Context, o *outgoing, err error) error {
 }
 
 // CloseStream informs the connection that the client no longer needs the answer to the request. If the request has its
-// own stream, the transport closes it. The server gets no notification.
+// own stream, the transport closes that stream. The server gets no notification.
 func (c *Conn) CloseStream(s *Session, id int64) {
 	_ = c.send(s.Ctx, s.Link, &outgoing{cancels: id})
 }

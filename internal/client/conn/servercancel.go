@@ -31,9 +31,9 @@ func cancelledUpstream(o Outcome) bool {
 }
 
 // Cancelled ends a request of the client that the server has cancelled, because no answer will come. A server may end a
-// subscription, and the client may open it again. In no revision may a server cancel any other request, so such a call
-// fails with [KindProtocol]. If its answer arrives anyway, it counts as late. (specification 2026-07-28 and 2025-11-25,
-// basic/patterns/cancellation and basic/utilities/cancellation)
+// subscription, and the client may open it again. In no revision may a server cancel any other request, so a call that
+// the server cancels fails with [KindProtocol]. If its answer arrives anyway, it counts as late. (specification
+// 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
 func (c *Conn) Cancelled(l *Link, request jsonrpc.ID, why *CancelledByServer) {
 	id, _ := request.Int()
 	c.mu.Lock()

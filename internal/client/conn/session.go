@@ -30,7 +30,7 @@ type Session struct {
 	First      bool // this is the first session of the client
 	guessed    bool // the era is a guess, because a modern server may have failed temporarily
 	OwnStreams bool // each message has its own stream, as in modern versions over HTTP
-	OverHTTP   bool // the client can close the streams of answers, except with HTTP+SSE
+	OverHTTP   bool // over HTTP, where the client can close the stream of an answer, except with HTTP+SSE
 
 	held chan struct{} // closed when requests of the user are admitted; nil if they always are
 

@@ -25,7 +25,7 @@ type Settings struct {
 	OnTransition          func(connstate.Transition)
 	Introduction          Introduction // nil for the handshakes of the two eras
 
-	Heals       bool // after the first session, the client reconnects without delay, and no failed attempt ends it
+	Heals       bool // after the first session, the client reconnects without delay, and no failed attempt ends the client
 	AnyRequests bool // a server may send requests in any revision
 
 	machine machine.Policy // derived from the other fields; see Complete

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// Completion gets the end of a request that [Request.Start] made.
+// Completion gets the end of a request of [Request.Start].
 type Completion interface {
 	// Completed is called once, with the error of the request. err is nil if the request's content has received a result.
 	// After an answer, the goroutine that read the answer calls Completed, and reads no other message of the server before
@@ -21,8 +21,8 @@ type Completion interface {
 
 // pending is the state of a request without a waiting goroutine. The operation ends when two conditions hold: no
 // goroutine is sending the request, and the outcome is known. The goroutine that fulfils the second of them ends the
-// operation. Either may come first, because a server may answer before the transport reports that it has accepted the
-// request.
+// operation. Either condition may be fulfilled first, because a server may answer before the transport reports that it
+// has accepted the request.
 type pending struct {
 	to   Completion
 	ctx  context.Context
@@ -31,7 +31,7 @@ type pending struct {
 	sending bool // a goroutine is sending the request; guarded by the core's mutex
 	decided bool // the outcome is known; guarded by the core's mutex
 
-	// The goroutine that sets decided writes these fields first.
+	// A goroutine writes these fields before it sets decided.
 
 	outcome Outcome   // without the message, which the content has consumed
 	fault   *Fault    // error of an answer; nil for a result
@@ -40,9 +40,9 @@ type pending struct {
 	content []byte    // captured content of an answer; nil for none
 }
 
-// Start sends the request without a goroutine that waits for the answer, and reports the end of the request to to.
-// Start returns when the transport has accepted the request or the request has ended. If ctx ends before the answer
-// arrives, the request ends too.
+// Start sends the request without a goroutine that waits for the answer, and calls to.Completed when the request has
+// ended. Start returns when the transport has accepted the request or the request has ended. If ctx ends before the
+// answer arrives, the request ends too.
 func (r *Request) Start(ctx context.Context, to Completion) {
 	r.allow(cmp.Or(r.Timeout, r.core.Settings.RequestTimeout))
 	ctx = r.begin(ctx, r.Content.About())
@@ -62,7 +62,7 @@ func (r *Request) Start(ctx context.Context, to Completion) {
 func (r *Request) attempt(send func() Outcome) (o Outcome) {
 	usercode.Run(func() { o = send() }, func(f *usercode.Failure) {
 		lost := fmt.Errorf("%w: %w", ErrConnectionLost, f)
-		r.Accepted = true // it may be true
+		r.Accepted = true // the transport may have accepted it
 		r.core.transportFailed(r.Session.Epoch, f)
 		o = r.settled(&Fault{Kind: KindTransport, Op: r.Method, Cause: lost})
 	})
@@ -151,7 +151,7 @@ func (r *Request) capture(answer []byte) {
 	r.pending.content = bytes.Clone(answer)
 }
 
-// over ends the operation of the request. If the request ended without an answer, over also completes it.
+// over ends the operation of the request. If the request ended without an answer, over also calls Completed.
 func (r *Request) over() {
 	p := r.pending
 	if p.stop != nil {

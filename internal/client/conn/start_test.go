@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// heldTransport passes tide/at to the server, but its Send returns only when release is closed.
+// heldTransport passes tide/at to the server, but the Send of that request returns only when release is closed.
 type heldTransport struct {
 	transport.Transport
 	release chan struct{}

@@ -42,7 +42,8 @@ func (c *Conn) Start() {
 // step passes an event to the machine and carries out its effects. It returns false if the event has no meaning in the
 // present state. The state changes only here. The effects are carried out with the mutex held and do not block, so the
 // changes of the state, of the calls in flight and of the waiters are atomic. step does not carry out effects that call
-// user code, telemetry or the connection. It returns the list of effects, and its caller carries these out.
+// user code, telemetry or the connection. It returns the list of all effects, and its caller carries out the remaining
+// ones.
 func (c *Conn) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +194,7 @@ func (c *Conn) acquire(giveUp <-chan struct{}) bool {
 
 // tryAcquire acquires the right to open a connection. It fails if giveUp is closed. If a connection is still open, it
 // returns a channel that is closed when a retry may succeed. hangUp holds the mutex too, so a connection that was given
-// up cannot acquire.
+// up cannot acquire this right.
 func (c *Conn) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +251,7 @@ func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 }
 
 // learn draws conclusions about the server from a transition. If the server ended during the probe, the next attempt
-// does not probe. If an attempt failed that relied on the known era, the client forgets that era.
+// does not probe. If an attempt that relied on the known era has failed, the client forgets that era.
 func (c *Conn) learn(t connstate.Transition) {
 	switch {
 	case t.Reason == connstate.ReasonProbeLost:

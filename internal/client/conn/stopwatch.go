@@ -7,7 +7,7 @@ import (
 )
 
 // stopwatch bounds the parts of a handshake, one after the other. It stops while the handshake waits for an
-// authorization, and then starts the present part again from zero.
+// authorization, or for the first output of a server process. After that, the present part starts again from zero.
 type stopwatch struct {
 	mu    sync.Mutex
 	held  bool          // guarded by mu

@@ -19,8 +19,9 @@ import (
 //
 // Between two such calls, no goroutine reads, for at most two ticks of the pace.
 //
-// A caller that has a call in flight and does not read calls attend, which wakes a reader. A goroutine that stops
-// reading checks for calls in flight after that. So at least one of the two notices the other.
+// A caller whose call is in flight, but which does not read the answer itself, must call attend, which wakes a reader.
+// A goroutine that stops reading checks for calls in flight after that. So at least one of the two goroutines notices
+// the other.
 //
 // A nil turn always belongs to the connection's goroutine.
 type turn struct {
@@ -46,7 +47,7 @@ const (
 	TurnAttended int32 = iota // the connection's goroutine has the turn
 	TurnLent                  // the next caller may take the turn
 	TurnTaken                 // a caller has the turn
-	TurnKept                  // a caller has had the turn for long; the connection's goroutine is next
+	TurnKept                  // a caller still has the turn after a useless tick; the connection's goroutine gets it next
 )
 
 // pace configures when a session lends its turn, and for how long.
@@ -70,7 +71,7 @@ type received struct {
 
 var goOn = received{err: seam.ErrInterrupted}
 
-// answered records that a call got its answer at now. alone means that no other call is in flight.
+// answered records that a call got its answer at the time now. alone means that no other call is in flight.
 func (t *turn) answered(now time.Time, alone bool) {
 	if alone && now.Sub(t.latest) < t.soon {
 		t.lonely++
@@ -83,8 +84,8 @@ func (t *turn) answered(now time.Time, alone bool) {
 // due reports whether the connection's goroutine should lend the turn.
 func (t *turn) due() bool { return t != nil && t.lonely >= t.Enough }
 
-// lend lends the turn until a caller returns it, too few callers read, or the session ends. It returns the frame that
-// the caller returned with the turn. busy reports whether a call is in flight.
+// lend lends the turn until a caller returns it, callers read too few answers, or the session ends. It returns the
+// frame that the caller returned with the turn. busy reports whether a call is in flight.
 func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	if t.handed == nil {
 		t.handed = make(chan received, 1)

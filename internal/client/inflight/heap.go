@@ -54,7 +54,7 @@ func (h heap[T]) fix(c *call[T]) {
 	h.down(c, int(c.place))
 }
 
-// up moves c to place or above it.
+// up moves c to the index place or above it.
 func (h heap[T]) up(c *call[T], place int) {
 	for place > 0 {
 		above := (place - 1) / 2
@@ -67,7 +67,7 @@ func (h heap[T]) up(c *call[T], place int) {
 	h.set(place, c)
 }
 
-// down moves c to place or below it.
+// down moves c to the index place or below it.
 func (h heap[T]) down(c *call[T], place int) {
 	for {
 		below := 2*place + 1

@@ -8,11 +8,11 @@ import (
 // few is the size up to which a list is as fast as a map. A map would take more memory than the rest of an idle table.
 const few = 8
 
-// index finds values by ID. With more than few entries, it is a map that can shrink, unlike Go's maps. The zero index
-// is empty.
+// index finds values by ID. An index with more entries than [few] is a map that can shrink, unlike Go's maps. The zero
+// index is empty.
 type index[V any] struct {
 	list []pair[V] // used while big is nil
-	big  *big[V]   // nil until there are more than few entries
+	big  *big[V]   // nil until there are more entries than [few]
 }
 
 type big[V any] struct {

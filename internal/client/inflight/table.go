@@ -52,13 +52,13 @@ type Table[T, N any] struct {
 
 	calls     index[*call[T]]
 	deadlines heap[T]
-	spare     []*call[T] // for reuse; at most keep calls
+	spare     []*call[T] // for reuse; at most [keep] of them
 
 	*graves[N] // nil before the first tombstone, which most idle clients never have
 }
 
 // New returns an empty table. When a call leaves a tombstone, note derives the tombstone's note from the call's value.
-// note must not use the table. New panics if cfg allows no tombstones.
+// note must not use the table. New panics if TTL, MaxTombstones or SweepInterval of cfg is not positive.
 func New[T, N any](cfg Config, note func(T) N) *Table[T, N] {
 	if cfg.TTL <= 0 || cfg.SweepInterval <= 0 || cfg.MaxTombstones <= 0 {
 		panic(fmt.Sprintf("inflight: unusable configuration %+v", cfg))
@@ -126,16 +126,16 @@ func (t *Table[T, N]) Abandon(id int64, now time.Time, why Cause) (v T, ok bool)
 	return t.retire(c, now, why), true
 }
 
-// Expire abandons every call whose deadline is not after now, with the cause [Timeout], and passes each call to left,
-// in the order of their deadlines. left must not use the table.
+// Expire abandons every call whose deadline is not after now, with the cause [Timeout], and passes each call to the
+// function left, in the order of their deadlines. left must not use the table.
 func (t *Table[T, N]) Expire(now time.Time, left func(id int64, v T)) {
 	for t.Len() > 0 && t.deadlines[0].due(now) {
 		t.abandonFirst(now, Timeout, left)
 	}
 }
 
-// FailAll abandons every call with the cause why, and passes each call to left, in the order of their deadlines. left
-// must not use the table.
+// FailAll abandons every call with the cause why, and passes each call to the function left, in the order of their
+// deadlines. left must not use the table.
 func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)) {
 	for t.Len() > 0 {
 		t.abandonFirst(now, why, left)

@@ -101,8 +101,8 @@ type kept[N any] struct {
 }
 
 // tombstones is a queue, because tombstones expire in the order in which they were created. Its slots form a ring whose
-// size is a power of two. Each tombstone has a place, which is a number that only grows and stays the same when the
-// ring is resized. The owner of the table guards the queue.
+// size is a power of two. Each tombstone has a place, which is a number that stays the same when the ring is resized;
+// later tombstones have higher numbers. The owner of the table guards the queue.
 type tombstones[N any] struct {
 	slots []kept[N]
 	first uint64 // place of the oldest tombstone

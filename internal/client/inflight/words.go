@@ -31,13 +31,14 @@ func (c Cause) String() string { return causeWords[c] }
 type Class uint8
 
 const (
-	// Unknown means that no call ever had the id.
+	// Unknown means that no call ever had the ID.
 	Unknown Class = iota
 	// InFlight means that a call waits for the answer.
 	InFlight
 	// Late means that the call left without an answer and has a tombstone.
 	Late
-	// Duplicate means that a call had the ID, but was already answered or its tombstone has expired.
+	// Duplicate means that the ID was used before, but its call was already answered, or the call's tombstone has expired
+	// or was evicted.
 	Duplicate
 )
 

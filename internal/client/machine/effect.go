@@ -53,7 +53,8 @@ const (
 	ReplyTimeout
 	// ReplyCause fails a call with the cause of its context.
 	ReplyCause
-	// FailOwn fails the call that an unusable frame should have answered, if the frame identifies the call.
+	// FailOwn fails one call: the call that RequestFailed names, or the call that an unusable frame identifies and should
+	// have answered.
 	FailOwn
 	// FailLost fails every call in flight because the connection was lost. Each call leaves a tombstone and is not retried
 	// any more.

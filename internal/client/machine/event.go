@@ -41,7 +41,7 @@ const (
 	Spoke
 	// ResponseInFlight: a response to a call in flight.
 	ResponseInFlight
-	// ResponseOwn: a response to a call in flight that the client itself made at the beginning of a session.
+	// ResponseOwn: a response to a call in flight that the client itself made, not its user; for example a ping.
 	ResponseOwn
 	// ResponseLate: a response to a call that already has its outcome and left a tombstone.
 	ResponseLate
@@ -116,7 +116,7 @@ func (e Event) String() string { return events[e].name }
 // ofConnection reports whether e carries the epoch of its connection.
 func (e Event) ofConnection() bool { return e <= Request }
 
-// reason returns the public reason when e makes the machine leave the state from.
+// reason returns the public reason of the transition that e causes in the state from.
 func (e Event) reason(from connstate.State) connstate.Reason {
 	switch {
 	case e != Elapsed:

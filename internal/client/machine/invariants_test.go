@@ -15,7 +15,8 @@ const (
 	open
 )
 
-// world is the machine's environment after its effects. It counts the same things as the machine, but independently.
+// world is the machine's environment after the machine's effects. It counts the same things as the machine, but
+// independently.
 type world struct {
 	link   link
 	pulled bool // a frame may be delivered
@@ -201,7 +202,8 @@ func (s *step) checkDeadline() {
 	}
 }
 
-// checkOnce asserts that a lost probe and a lost session are retried at once the first time, and only then.
+// checkOnce asserts that a lost probe and a lost session are retried without a delay the first time, and with a backoff
+// after that.
 func (s *step) checkOnce(w *world) {
 	if s.m.State == initializing && s.in.Event == ProbeLost {
 		s.require(s.next.State == starting != w.redialled, "a lost probe is dialled again once in an attempt")

@@ -17,14 +17,15 @@ type Machine struct {
 	// Reason is the reason why State was entered or, if Ended is set, why the client ended. It is Other at the start.
 	Reason connstate.Reason
 
-	// Probed means that this attempt has already lost one connection to the probe. A second loss counts as TransportDown.
+	// Probed means that this attempt has already lost one connection during the probe. A second loss counts as
+	// TransportDown.
 	Probed bool
 
 	// Silent means that the server process was started in the first attempt and has sent no output yet.
 	Silent bool
 
 	// Renegotiated means that this connection has negotiated again because the server had forgotten its session, and no
-	// call has been answered since. If the new session is lost too, that counts as TransportDown.
+	// call has been answered since. If the server forgets the new session too, that counts as TransportDown.
 	Renegotiated bool
 
 	// Since is the time when State was entered or, if Ended is set, when the client ended.
@@ -71,7 +72,7 @@ type Input struct {
 // initial holds the first effects of a new machine.
 var initial = do(Dial)
 
-// Start returns a machine that starts its first attempt at now, and its first effects.
+// Start returns a machine that starts its first attempt at now. It also returns the first effects of the machine.
 func (p Policy) Start(now time.Time) (Machine, []Effect) {
 	return Machine{
 		State:    starting,
@@ -163,7 +164,7 @@ func (p Policy) stay(m Machine, in Input) Machine {
 	return m
 }
 
-// enter returns m in the state to.
+// enter returns m in a new state, which is the argument to.
 func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in Input) Machine {
 	from := m.State
 	if from == ready && p.lasted(in.Now.Sub(m.Since)) {

@@ -31,7 +31,8 @@ type Policy struct {
 	BackoffJitter float64
 
 	// AtOnce makes the first attempt to connect follow the loss of a session without a delay. This does not apply if the
-	// previous session was lost in the same way and no session has proved since that it works.
+	// session followed a failed attempt or another loss, and has neither answered a call of the user nor lasted for
+	// BackoffMax.
 	AtOnce bool
 
 	// CloseTimeout bounds the closing of the client.
@@ -93,7 +94,8 @@ func (p Policy) spread(d time.Duration, r float64) time.Duration {
 
 // wait returns the length of a backoff: delay with jitter, or the delay that the server requested, if that is longer.
 // All clients of a server get the same requested delay, so each client adds a random part. Otherwise all clients would
-// return at the same time. The random part is at most the jitter of asked or of BackoffMax, whichever is less.
+// return at the same time. The random part is at most BackoffJitter times asked, or BackoffJitter times BackoffMax,
+// whichever is less.
 func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
 	asked = min(asked, p.WaitMax)
 	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r

@@ -64,7 +64,7 @@ func TestDelaysDoubleUpToTheMaximum(t *testing.T) {
 	}
 }
 
-// With any valid policy, no delay is negative, outside the jitter or, before jitter, outside the limits.
+// With any valid policy, no delay is negative or outside the jitter, and no delay before jitter is outside the limits.
 func TestDelaysStayWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Defaults()

@@ -28,7 +28,7 @@ var table = []row{
 	{in(starting, initializing), on(Elapsed), do(HangUp), backoff},
 	{in(starting, initializing), on(Refused), do(HangUp, ReportCause), closing},
 
-	// The connection is negotiated. No call is in flight yet, so no response answers one.
+	// The connection is negotiated. No call is in flight yet, so no response can answer a call.
 	{in(initializing), on(Negotiated), do(StoreSession, Pull, Resubscribe, ReleaseWaiters), ready},
 	{in(initializing), on(NegotiationFailed, TransportDown, SessionGone), do(HangUp), backoff},
 	{in(initializing), on(ProbeLost), do(HangUp, Dial), starting},

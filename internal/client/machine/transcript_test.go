@@ -92,8 +92,8 @@ func TestTranscriptOfClientLifetime(t *testing.T) {
 	}
 }
 
-// A client that was never ready makes the allowed attempts, whatever the reasons of their failures, and reports why it
-// gives up. It also reports the server's violations.
+// A client that was never ready makes the allowed number of attempts, for whatever reasons they fail, and reports why
+// it gives up. It also reports the server's violations.
 func TestClientGivesUpAfterItsInitialAttempts(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 3
@@ -158,8 +158,8 @@ func TestClientThatWasReadyNeverGivesUp(t *testing.T) {
 }
 
 // If a server dies after each handshake, the backoff grows, even if the server answers requests that the client itself
-// makes. An answer to a user's call, or a session that has lasted, resets the backoff. A session that has nearly lasted
-// does not reset it.
+// makes. An answer to a user's call, or a session that lasts for BackoffMax, resets the backoff. A session that ends 1
+// ms earlier does not reset it.
 func TestHandshakeDoesNotResetBackoff(t *testing.T) {
 	p := Defaults()
 	p.BackoffMax = 8 * time.Second

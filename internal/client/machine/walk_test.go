@@ -11,9 +11,10 @@ import (
 
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
-// The test walks the whole graph. From the start, every machine that can be reached meets every event, fresh and stale,
-// early and due. Absolute times and the numbers of epochs and sessions are factored out, which makes the graph finite.
-// The machine's world is part of the graph: everything that its effects opened, closed, requested and failed.
+// The test walks the whole graph. Every machine that can be reached from the start gets every event, with its own and
+// with other epochs, before and after its deadline. Absolute times and the numbers of epochs and sessions are factored
+// out, which makes the graph finite. The machine's world is part of the graph: everything that its effects opened,
+// closed, requested and failed.
 func TestEveryReachableStateHandlesEveryEvent(t *testing.T) {
 	for _, attempts := range []int{0, 1, 3} {
 		t.Run(fmt.Sprintf("initial attempts %d", attempts), func(t *testing.T) {
@@ -90,7 +91,7 @@ func (w *walk) run() {
 	}
 }
 
-// inputs returns e in every form in which a machine like m may meet it.
+// inputs returns the event e with each combination of epoch, time and random number that a machine like m may get.
 func (p Policy) inputs(m Machine, e Event) (all []Input) {
 	times := []time.Time{m.Since, m.Since.Add(p.BackoffMax - 1), m.Since.Add(p.BackoffMax), m.Since.Add(time.Minute)}
 	if !m.Deadline.IsZero() {

@@ -3,6 +3,6 @@
 // describes its purpose, its states and its measured gain. Connections of package transport implement these interfaces,
 // and package conn looks for them.
 //
-// A transport from another module, or a transport that wraps ours, has none of these methods and need not follow their
-// rules.
+// A transport from another module, or a transport that wraps ours, has none of these methods, and need not follow the
+// rules of these interfaces.
 package seam

@@ -14,10 +14,10 @@ var ErrInterrupted = errors.New("receive was interrupted")
 //	                   a row
 //	a caller           its answer arrives                    the caller of the next call, or the connection after 2 ms
 //	a caller           it gives up, another caller arrives,  the connection
-//	                   or Stop: by an interruption
+//	                   or Stop is called: each interrupts Receive
 //
-// Without it, a call of 200 bytes by one caller takes 1.7 to 2.0 times as long (2 cores, 2026-11); calls of 64 callers
-// take the same time.
+// Without Interruptible, a call of 200 bytes by one caller takes 1.7 to 2.0 times as long (2 cores, 2026-11); calls of
+// 64 callers take the same time.
 type Interruptible interface {
 	// Interrupter returns a function that makes the waiting Receive return [ErrInterrupted]. If no Receive waits, the next
 	// Receive that would wait returns it. The next Receive after that continues a partly received frame. The function may

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Requests holds the requests of a server that are being answered. A request that waits for a person takes long, so
-// both the number of requests and the bytes of their frames are limited. The zero value is empty and ready to use.
+// Requests holds the requests of a server that are being answered. A request that waits for a person may take minutes,
+// so both the number of requests and the bytes of their frames are limited. The zero value is empty and ready to use.
 // Requests is safe for concurrent use.
 type Requests struct {
 	mu      sync.Mutex
@@ -43,9 +43,9 @@ type Request struct {
 // ID returns the request's JSON-RPC ID.
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
-// Enter reserves a place for a request whose frame has size bytes. It returns false if most places are already in use,
-// or if the frames of all requests would exceed room bytes. After a successful Enter, the caller must release the place
-// with [Requests.Leave].
+// Enter reserves a place for a request whose frame has size bytes. It returns false if the number of places in use has
+// reached most, or if the frames of all requests would exceed room bytes. After a successful Enter, the caller must
+// release the place with [Requests.Leave].
 func (s *Requests) Enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +118,8 @@ func Incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
 	return in
 }
 
-// Reply sends the answer to a request and ends the operation. The operation ends with err, which may be nil, or as lost
-// if the answer could not be sent.
+// Reply sends the answer to a request and ends the operation. The operation ends with err, which may be nil, or with
+// the error of sending if the answer could not be sent.
 func Reply(op *instrument.Op, method string, frame []byte, err error, answer conn.Answerer, patient bool) {
 	defer op.End(conn.BrokenOff)
 	op.Sending()
@@ -145,7 +145,7 @@ func lostAnswer(err error) string {
 // ErrInternal replaces errors that must not be sent to the server.
 var ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
-// FaultOf converts the error of a handler for the telemetry, and nil to nil.
+// FaultOf converts the error of a handler to a Fault, for the telemetry. It returns nil if err is nil.
 func FaultOf(method string, err error) *conn.Fault {
 	if err == nil {
 		return nil

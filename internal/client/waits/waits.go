@@ -2,8 +2,9 @@
 // stream, the interval between two polls of a task. The package limits each suggestion to a minimum and a maximum, and
 // lengthens the delay after repeated failures.
 //
-// A possible surprise: jitter only adds to a suggested delay, so no delay is shorter than the suggestion, up to [Most].
-// Default delays are different: jitter shortens them, so they stay below the documented values.
+// A possible surprise: jitter only adds to a suggested delay, so a delay is never shorter than the suggestion, unless
+// the suggestion exceeds [Most]. Default delays are different: jitter shortens them, so they stay below the documented
+// values.
 package waits
 
 import (
@@ -26,10 +27,11 @@ const (
 	lastReopen  = 30 * time.Second
 )
 
-// lastPoll is the maximum of a poll delay that failures have lengthened.
+// lastPoll bounds the poll delay after failures, unless the peer's suggestion is longer.
 const lastPoll = time.Minute
 
-// longestLeast is the maximum of the minimum delay for streams that end soon, if the server suggests a shorter delay.
+// longestLeast is the upper end of the minimum delay for brief streams. The minimum starts at [Least] and doubles with
+// each brief stream; it replaces a shorter suggestion of the server. See [Reopen].
 const longestLeast = time.Second
 
 // RetryAfter parses a Retry-After header field, which contains seconds or a date. The date may have passed. The delay
@@ -57,7 +59,7 @@ func digits(value string) bool {
 
 // Reopen returns the delay before a stream is reopened. suggested is the delay that the server suggests; a negative
 // value means none. useless is how many times in a row the stream delivered nothing or did not open. brief is how many
-// times in a row it ended soon.
+// times in a row the stream ended soon.
 //
 // A suggestion is limited to the range from [Least] to [Most], and up to a fifth is added. For brief streams, the
 // minimum doubles up to 1 s. Without a suggestion, the delay is 1 s and doubles with each useless attempt up to 30 s,
@@ -84,7 +86,7 @@ func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) ti
 	return d + chance(d/10)
 }
 
-// doubled returns d after a number of doublings, but at most most.
+// doubled returns d after a number of doublings, but never more than the argument most.
 func doubled(d time.Duration, times int, most time.Duration) time.Duration {
 	for ; times > 0 && d < most; times-- {
 		d = min(2*d, most)

@@ -24,7 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is a request of a client that a receiver answers. It is its own handler.
+// call is a request of a client that a receiver answers. It is also the Handler of its [rpc.Call].
 type call struct {
 	rpc.Call
 	x       *exchange
@@ -76,7 +76,7 @@ var (
 	earlyPing = &engine.Method{Name: mcp.MethodPing}
 )
 
-// of makes r the handler of a request of x, and returns its call.
+// of makes r the handler of a request of x, and returns the [rpc.Call] of r.
 func (r *call) of(x *exchange) *rpc.Call {
 	r.x, r.Handler = x, r
 	return &r.Call
@@ -237,7 +237,8 @@ func (r *call) abort(why error) {
 	}
 }
 
-// finish answers the request. If the peer of the receiver has cancelled the request, finish gives it up instead.
+// finish answers the request. If the server behind the receiver has cancelled the request, finish gives up the request
+// instead.
 func (r *call) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		r.GiveUp(err, func() {

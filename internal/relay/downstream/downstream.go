@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // New returns an *mcpserver.Server that passes all messages of clients to r. It answers only a ping before the session
-// opens. Over HTTP, each session of a legacy client is a [relay.Peer], and all modern clients together are one. A
+// opens. Over HTTP, each session of a legacy client is a [relay.Peer], and all modern clients together are one Peer. A
 // program must not set Stateless or Sessions in the options of an HTTP handler.
 func New(r relay.Receiver, o *Options) (server any, err error) {
 	if o.Name == "" {
@@ -55,7 +55,7 @@ const maxRelayed = 1024
 // relaying is the role of a server that passes messages to a receiver.
 type relaying struct{ receiver relay.Receiver }
 
-// exchange extends the engine's exchange with the receiver's peer.
+// exchange extends the engine's exchange with the [relay.Peer] that the receiver gets.
 type exchange struct {
 	engine.Exchange
 	front *front

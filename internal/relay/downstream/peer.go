@@ -20,15 +20,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// front implements [relay.Peer] for one client of a connection or session, or for all modern clients of an HTTP handler
-// together.
+// front implements [relay.Peer] for the client of one connection or session, or for all modern clients of an HTTP
+// handler together.
 type front struct {
 	conn     *engine.Conn // nil for modern clients over HTTP
 	receiver relay.Receiver
 	observer rpc.Observer
 	turn     lock.Mutex // held while the receiver takes a message of the connection
 
-	unread *quota.Memory // memory of messages for modern clients over HTTP, until they have read them
+	unread *quota.Memory // memory of messages for modern clients over HTTP, until the clients have read the messages
 }
 
 // maxUnreadNotices bounds the waiting notifications for each request of a modern client over HTTP, in bytes.
@@ -40,7 +40,7 @@ const unreadFrames = 16
 // post sends a message of n bytes on the stream of a request. For modern clients over HTTP, post only queues the
 // message, and the goroutine of the client's own request sends it. So a client that does not read delays no other
 // client. post drops the message and reports false in two cases: the queue of the request would exceed limit bytes (0
-// means no limit), or the queues of all requests together would exceed unreadFrames.
+// means no limit), or the queues of all requests together would exceed unreadFrames times FrameLimit bytes.
 func (f *front) post(by *call, n, limit int, send func()) bool {
 	if f.conn != nil {
 		send()
@@ -68,9 +68,10 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
-// way returns the request whose stream is to carry a question that belongs to ctx. It returns nil for the stream of the
-// session. If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name
-// the request that its question belongs to, and a client need not read any other stream.
+// way selects the stream for a request to the client; ctx is the context of that request. It returns one of the
+// client's own requests to select the stream of that one, or nil to select the stream of the session. If the client
+// does not read the session's stream, way returns the client's latest request: a server behind a pipe cannot name the
+// request of the client that its own request belongs to, and a client need not read any other stream.
 func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
@@ -83,8 +84,9 @@ func (f *front) way(ctx context.Context) *call {
 }
 
 // noticeWay is like way, for a notification. If the client reads the stream of the session, or can resume it, the
-// notification is sent on that stream and waits there for the client. This holds for a change even if ctx belongs to a
-// request: a change concerns the session, and would be lost on the stream of a request that the client gives up.
+// notification is sent on that stream and waits there for the client. For the report of a change, this holds even if
+// ctx belongs to a request: the change concerns the session, and the report would be lost on the stream of a request
+// that the client gives up.
 func (f *front) noticeWay(ctx context.Context, method string) *call {
 	by := f.during(ctx)
 	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.X.Version() == "") {
@@ -172,8 +174,8 @@ func (f *front) send(ctx context.Context, x *engine.Exchange, out rpc.Sink, v mc
 	return x.Peer.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
 }
 
-// acknowledge marks the subscription that a notification acknowledges: the request by, or the request that the params
-// name if by is nil.
+// acknowledge marks a subscription as acknowledged. by is the request of the subscription. If by is nil, the params of
+// the notification name that request.
 func (f *front) acknowledge(by *call, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")
@@ -231,7 +233,7 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 	}
 }
 
-// find selects the stream for the question: the stream on which the client waits for the answer to by, or else the
+// find selects the stream for q: the stream on which the client waits for the answer to its request by, or else the
 // stream of the session.
 func (q *ask) find(by *call) (err error) {
 	if by != nil && by.Out.Reach().Asks {
@@ -259,7 +261,7 @@ type ask struct {
 	ctx    context.Context // context of the operation
 	op     instrument.Op
 	stop   func() bool   // stops watching ctx; nil for none
-	back   func()        // takes back the place that the waiting request has released; nil for none
+	back   func()        // takes back the slot for handlers that the client's request has released; nil for none
 	sent   chan struct{} // closed when the request is sent or has failed; the answer may arrive earlier
 }
 
@@ -353,7 +355,7 @@ func (q *ask) passOn(m *jsonrpc.Message) {
 	q.answer(nil, &relay.Error{Object: raw, Server: &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}})
 }
 
-// joint returns a context that ends when ctx or end ends.
+// joint returns a context that ends with ctx or with the context end, whichever ends first.
 func joint(ctx, end context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(end, func() { cancel(context.Cause(end)) })

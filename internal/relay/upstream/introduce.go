@@ -11,8 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Introduce sends the first request of the peer in front, and completes the session with any result. The relay reads
-// those members of the result that it needs, if they are valid. The peer in front decides whether to accept the result.
+// Introduce sends the first request of the peer in front, and completes the session with any result of the server. The
+// relay reads those members of the result that it needs, if they are valid. The peer in front decides whether to accept
+// the result.
 func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session, error) {
 	intro := h.introduction()
 	s := conn.Session{Era: conn.LegacyEra{}, Said: &conn.Said{}}
@@ -58,7 +59,7 @@ func (h hooks) early(r *conn.Reader, m *jsonrpc.Message) bool {
 	case m.Kind == jsonrpc.Notification:
 		h.Notified(r, m)
 	case m.Kind == jsonrpc.Request && m.Method == mcp.MethodPing:
-		// One attempt is enough: the handshake continues to read in any case.
+		// One attempt to send the answer is enough: the handshake continues even if it fails.
 		_ = r.Answer(jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}")), false)
 	default:
 		return false

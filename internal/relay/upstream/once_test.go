@@ -75,7 +75,7 @@ func TestEachRelayedRequestHasOneOutcome(t *testing.T) {
 	})
 }
 
-// unreliable answers, stays silent, or ends the connection.
+// unreliable is a server that answers a request, ignores or cancels it, or ends the connection, at random.
 func unreliable(receive func(context.Context) ([]byte, error), send func(context.Context, []byte) error, end func(),
 	ctx context.Context, fate *rand.Rand) {
 	defer end()

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// params holds the params of a message of the peer in front: a valid object, or nil. The fields locate the members that
-// the relay needs. The relay sends the params unchanged, except for the trace context.
+// params holds the params of a message of the peer in front: a valid JSON object, or nil. The fields locate the members
+// that the relay needs. The relay sends the params unchanged, except for the trace context.
 type params struct {
 	raw             []byte
 	first           int    // offset of the first member; 0 for none
@@ -99,7 +99,7 @@ func (p *params) Replace(token jsonrpc.ID) {
 }
 
 // append appends the params as the last member of a message, and the closing brace of the message. The relay's trace
-// context replaces the peer's trace context, unless the relay's has no span.
+// context replaces the peer's trace context, unless the relay's trace context has no span.
 func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	if p.unclear || trace.Traceparent == "" && len(trace.Others) == 0 {
 		if p.raw != nil {
@@ -122,7 +122,7 @@ func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	return append(dst, '}')
 }
 
-// appendTraced appends the object meta with the given trace context in place of its own. meta may be nil.
+// appendTraced appends the object meta, and replaces the trace context in it with the given one. meta may be nil.
 func appendTraced(dst, meta []byte, trace *instrument.TraceContext) []byte {
 	dst = append(dst, '{')
 	for key, value := range trace.All() {

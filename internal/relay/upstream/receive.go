@@ -84,7 +84,7 @@ func (h hooks) Ended() {
 		introduced := c.introduced
 		c.mu.Unlock()
 		if !introduced {
-			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), conn.ErrShutdown)) // the client has ended already
+			_ = c.client.Introduced(nil, cmp.Or(c.core.GaveUp(), conn.ErrShutdown)) // an error cannot end the client again
 		}
 		c.client.Receiver.Gone(c)
 	})
@@ -93,9 +93,9 @@ func (h hooks) Ended() {
 // AskForLife sends the server a ping or, for modern servers, its replacement.
 func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
-	return c.core.During(s, func() { // ends with the answer or the session
+	return c.core.During(s, func() { // the goroutine ends when the ping is sent, or with the session
 		q := c.newRequest(s.Ctx, mcp.MethodPing, func(json.RawMessage, error) {})
-		q.Own, q.Timeout = true, 2*c.core.Settings.KeepAlive // the session ends sooner
+		q.Own, q.Timeout = true, 2*c.core.Settings.KeepAlive // the keep-alive ends the session sooner
 		if s.Era.Subscribes() {
 			c.mu.Lock()
 			q.Method, q.params = mcp.MethodDiscover, readParams(c.latest)
@@ -105,8 +105,8 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// Notified passes on a notification of the server. A cancellation of one of the server's own requests concerns only
-// this connection.
+// Notified passes on a notification of the server. It handles a cancellation itself, because the id in the cancellation
+// is valid only on this connection.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	if m.Method == mcp.NotificationCancelled {
@@ -213,7 +213,7 @@ type answering struct {
 	served *serving.Request
 	op     instrument.Op
 	method string
-	size   int // of the request's frame, in bytes
+	size   int // size of the request's frame, in bytes
 	answer conn.Answerer
 }
 

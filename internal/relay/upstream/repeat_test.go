@@ -54,7 +54,7 @@ func TestLostIdempotentRequestIsRepeated(t *testing.T) {
 	}
 }
 
-// says sends a message of the server.
+// says returns a function that sends a message of the server.
 func says(members string) func(*conversation) {
 	return func(v *conversation) { v.Send(`{"jsonrpc":"2.0",` + members + `}`) }
 }

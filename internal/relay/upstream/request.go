@@ -22,13 +22,13 @@ type request struct {
 	ctx      context.Context
 	params   params // set while the request is being sent
 	answer   relay.Answer
-	heard    uint64          // number of received messages that may belong to a request, when this request was sent
+	heard    uint64          // value of Server.heard when this request was sent
 	before   instrument.Ref  // span of the lost request that this one replaces
 	corr     instrument.Corr // correlation id of the lost request that this one replaces
 	replaces bool            // this request replaces a lost one
 	head     int             // size of the frame before the params
 	token    jsonrpc.ID      // token of the server's progress notifications; zero for none
-	given    jsonrpc.ID      // token that the peer in front has chosen
+	given    jsonrpc.ID      // progress token that the peer in front has chosen
 
 	// The following fields are for subscriptions/listen.
 	id      json.RawMessage // id that the peer in front chose; nil for none, and for other requests
@@ -66,7 +66,7 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	q.heard = q.c.heard.Load()
 	q.c.wishes.enter(q)
 	q.encode()
-	q.params = params{} // the params do not belong to the client
+	q.params = params{} // the memory of the params is valid only until the request is sent
 	if q.id != nil {
 		q.c.restored.opens(q)
 	}

@@ -34,8 +34,8 @@ type restored struct {
 	size    int                        // guarded by mu; bytes of all params
 }
 
-// keep replaces the stored params others with params. It returns the params that are now stored, which are nil if they
-// would exceed the bound. mu is held.
+// keep stores params in place of others, which were stored before. It returns the stored copy of params, or nil if
+// params would exceed the bound. mu is held.
 func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
 	r.size -= len(others)
 	if r.size+len(params) > restoredBytes {
@@ -93,7 +93,7 @@ func (r *restored) closes(q *request) bool {
 	return true
 }
 
-// of returns the subscriptions/listen request with this raw id, as the server wrote it, or nil.
+// of returns the subscriptions/listen request whose id the server wrote as raw. It returns nil if there is none.
 func (r *restored) of(raw []byte) *request {
 	id, _ := jsonrpc.ParseID(raw)
 	n, ok := id.Int()
@@ -114,7 +114,7 @@ func (r *restored) acknowledge(q *request) (again bool) {
 	return q.reopens
 }
 
-// lasts reports whether the server has ever acknowledged a subscription.
+// lasts reports whether the server has ever acknowledged the subscription of q.
 func (r *restored) lasts(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,7 +188,7 @@ func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time
 			c.core.Telemetry.SubscriptionLost(uri, err)
 		default:
 			pause = c.backoff(pause)
-			c.core.During(s, func() { // ends with the pause or the session
+			c.core.During(s, func() { // the goroutine ends after the pause or with the session
 				if conn.PauseFor(s.Ctx, pause) && slices.Contains(c.restored.uris(), uri) {
 					c.resubscribe(s, params, pause, func() {})
 				}
@@ -212,7 +212,7 @@ func (c *Server) backoff(pause time.Duration) time.Duration {
 }
 
 // missed counts a gap in the server's notifications. For each possible change it sends the peer in front a notification
-// with the id of its subscription. id is nil if there is no subscription.
+// with the id of the peer's subscription. id is nil if there is no subscription.
 func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
 	c.core.Telemetry.ChangeGap(cause)
 	for method, uri := range methods.ChangesOf(&f) {
@@ -265,10 +265,11 @@ func (q *request) lost() bool {
 		}
 	})
 	pause := c.backoff(q.pause)
-	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // not after an acknowledgement alone
+	// A subscription that has lasted resets the pause. Its acknowledgement alone does not.
+	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax {
 		pause = limit.BackoffMin
 	}
-	c.core.During(q.Session, func() { // otherwise the next session reopens it
+	c.core.During(q.Session, func() { // after the end of the session, the next session reopens q
 		if conn.PauseFor(q.Session.Ctx, pause) && c.restored.closes(q) {
 			q.reopen(pause)
 		}

@@ -1,6 +1,6 @@
-// Package upstream is a relay's connection to a server. A [Server] sends the messages of the peer in front unchanged,
-// and passes the messages of the server to a [relay.Receiver]. If the connection is lost, the relay reconnects and
-// restores the state of the lost session in the next one.
+// Package upstream is a relay's connection to a server. A [Server] sends the messages of the peer in front, a client of
+// the relay, unchanged. It passes the messages of the server to a [relay.Receiver]. If the connection is lost, the
+// relay reconnects and restores the state of the lost session in the next one.
 //
 // The package uses package conn, the client's core, like [mcpclient.Client], but has no tools, lists, handlers or
 // cache. It sends requests with [conn.Request.Start]: no goroutine waits for an answer, and the goroutine that reads an
@@ -43,7 +43,7 @@ type Options struct {
 	// InitTimeout bounds two steps of each connection attempt separately: opening the transport, and the introduction.
 	// Zero means 10 s.
 	InitTimeout time.Duration
-	// CloseTimeout bounds the closing of a connection, which is then cut. Zero means 100 ms.
+	// CloseTimeout bounds the orderly closing of a connection. After that time, the connection is cut. Zero means 100 ms.
 	CloseTimeout time.Duration
 	// KeepAlive is the time without a message from the server after which the relay sends a ping. Zero means no pings.
 	KeepAlive time.Duration
@@ -152,7 +152,7 @@ func (c *Server) newRequest(ctx context.Context, method string, answer relay.Ans
 	return q
 }
 
-// start starts the request. If there is no session, the request waits for one, for as long as the relay's patience.
+// start starts the request. If there is no session, the request waits for one, for at most Server.patience.
 func (q *request) start() {
 	q.ReadyBy = time.Now().Add(q.c.patience)
 	q.Start(q.ctx, q)
@@ -202,7 +202,7 @@ func (c *Server) isConfirmed(s *conn.Session) bool {
 // Ready reports whether messages can be sent without waiting for a session.
 func (c *Server) Ready() bool { return c.core.Open() }
 
-// Stop ends the connection. It waits for the connection's goroutines until ctx ends.
+// Stop ends the connection, and waits for the goroutines of the connection as [conn.Conn.Stop] does.
 func (c *Server) Stop(ctx context.Context) error { return c.core.Stop(ctx) }
 
 // Inspect returns the state of the connection.

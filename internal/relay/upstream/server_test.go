@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// front is the peer in front of a relay. It records its messages in order.
+// front is the peer in front of a relay. It records the messages that it gets, in order.
 type front struct {
 	t      *testing.T
 	refuse error // result of Introduced
@@ -48,7 +48,7 @@ func (f *front) introduce() relay.Introduction {
 	return f.intro
 }
 
-// confirm sends notifications/initialized from the peer in front.
+// confirm records that the peer in front has sent notifications/initialized.
 func (f *front) confirm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,8 @@ func (f *front) asks(ctx context.Context, method, params string) {
 	})
 }
 
-// told describes the outcome of a request as text: the text of an error of the server, or the kind of any other error.
+// told describes the outcome of a request as text: the result, the error object of the server, or the kind and the text
+// of another error.
 func (f *front) told(method string, result json.RawMessage, err error) string {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return fmt.Sprintf("%s error %s", method, e.Object)
@@ -116,7 +117,7 @@ func (f *front) told(method string, result json.RawMessage, err error) string {
 	return fmt.Sprintf("%s result %s", method, result)
 }
 
-// relaying runs f in a bubble with a relay in front of a script. It stops the relay at the end.
+// relaying runs f in a synctest bubble, with a relay whose server is a script. It stops the relay at the end.
 func relaying(t *testing.T, o *Options, intro relay.Introduction, rig *rigged,
 	f func(t *testing.T, s *script, f *front)) {
 	t.Helper()

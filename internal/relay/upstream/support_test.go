@@ -58,7 +58,7 @@ func ofSubscription(id string) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
 }
 
-// background runs f in a goroutine.
+// background runs f in a goroutine, and returns a channel that receives the error of f.
 func background(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

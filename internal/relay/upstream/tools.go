@@ -9,7 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Limits for the remembered tools, in bytes. A tool costs roughly its name, its parameters and an overhead.
+// Limits for the remembered tools, in bytes. A tool counts as the bytes of its name and of its repeated parameters,
+// plus toolOverhead.
 const (
 	toolRoom     = 8 << 20
 	toolOverhead = 256
@@ -23,8 +24,8 @@ type tools struct {
 	size   int                       // guarded by mu; bytes of byName, at most toolRoom
 }
 
-// learn reads the repeated parameters from a result of tools/list. It drops the parameters of a tool if their marks are
-// invalid, or if there is no room.
+// learn reads the repeated parameters from a result of tools/list. It drops the parameters of a tool if the
+// x-mcp-header marks in its schema are invalid, or if there is no room.
 func (l *tools) learn(result []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

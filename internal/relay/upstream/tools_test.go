@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// overHTTP runs f with a server of 2026-07-28 over HTTP. call calls a tool as a peer with the headers own, and returns
-// the headers that the server gets.
+// overHTTP runs f with a server of 2026-07-28 over HTTP. call calls a tool, with own as the headers of the peer in
+// front, and returns the headers that the server gets.
 func overHTTP(t *testing.T, f func(list func(tools string), call func(params string, own map[string]string,
 ) map[string]string, b *front)) {
 	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
@@ -75,7 +75,7 @@ func TestRelayRepeatsMarkedArgumentsInHeaders(t *testing.T) {
 			{"", query, map[string]string{"Mcp-Param-X": "y"}, map[string]string{"Mcp-Param-X": "y"}},
 			{"", `{"name":"query","arguments":{"region":7}}`, nil, nil}, // rejected by the server
 			{"", `{"name":"plain","arguments":{"region":"us"}}`, nil, nil},
-			{plainTool, query, nil, map[string]string{"Mcp-Param-Region": "us"}}, // a page of several
+			{plainTool, query, nil, map[string]string{"Mcp-Param-Region": "us"}}, // one page of several
 			{rowsTool, query, nil, map[string]string{"Mcp-Param-Region": "us", "Mcp-Param-Rows": "3"}},
 			{`{"name":"query","inputSchema":{"type":"object"}}`, query, nil, nil},
 		} {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// wishes holds the requests that want notifications before their answers. It finds the request of a notification on a
-// stream that all requests share.
+// wishes holds the requests that want notifications before their answers. It finds the request that a notification
+// belongs to, on a stream that all requests share.
 type wishes struct {
 	shared bool // several peers without sessions share the server
 
@@ -19,7 +19,7 @@ type wishes struct {
 	progress   map[jsonrpc.ID]*request // guarded by mu; by the token that the server has received
 	logs       map[*request]struct{}   // guarded by mu; requests that want log messages, in modern revisions
 	replaced   uint64                  // guarded by mu; number of replaced tokens
-	unanswered *conn.Session           // guarded by mu; latest session in which one of logs ended without an answer
+	unanswered *conn.Session           // guarded by mu; latest session in which a request in logs ended without an answer
 }
 
 // maxToken bounds the size of a progress token, in bytes. Longer tokens are not tracked.
