@@ -48,7 +48,7 @@ type Check struct {
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`        // one sentence with figures
 	Do      string  `json:"do,omitempty"` // recommended action
-	// the check that prevented this check, because it failed or was skipped
+	// name of the check that prevented this check, because that check failed or was skipped
 	Needs string `json:"needs,omitempty"`
 }
 

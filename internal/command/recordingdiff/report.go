@@ -16,7 +16,7 @@ type Options struct {
 // Kinds of changes.
 const (
 	Missing = "missing" // only the first recording has the request
-	Added   = "added"   // only the second has it
+	Added   = "added"   // only the second recording has the request
 	Order   = "order"   // the requests are the same, in another order
 	Params  = "params"  // the params of the request differ
 	// the kind of the outcome differs: a result, an error code, a tool error, or no answer
@@ -26,7 +26,7 @@ const (
 	// a result without content has at least twice or at most half the size, and differs by at least 256 bytes
 	Size          = "size"
 	Notifications = "notifications" // only one recording has notifications of this method
-	Latency       = "latency"       // the median has grown by more than Options.Latency and at least 1 ms
+	Latency       = "latency"       // the median has grown by more than the factor Options.Latency, and by at least 1 ms
 )
 
 // Change is one difference.

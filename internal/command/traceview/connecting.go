@@ -44,7 +44,7 @@ type fold struct {
 // Many reports whether there is more than one trace; templates call it.
 func (f fold) Many() bool { return f.Count > 1 }
 
-// folded groups traces, which are sorted from the newest.
+// folded returns traces in groups. traces begins with the newest.
 func (v *view) folded(traces []summary) (folds []*fold) {
 	alike := make(map[string]*fold)
 	for _, s := range traces {

@@ -39,7 +39,7 @@ func (b *budget) text(s string) string {
 	return s
 }
 
-// of returns the number of elements to list, of n: at most most, and zero without budget.
+// of returns how many of n elements to list: at most most, and none without budget.
 func (b *budget) of(n, most int) int {
 	if b.left <= 0 {
 		return 0

@@ -14,7 +14,7 @@ import (
 // A summary describes one trace in the list.
 type summary struct {
 	TraceID    string        `json:"trace_id"`
-	Name       string        `json:"name"`    // name of the root, or of the first span without a root
+	Name       string        `json:"name"`    // name of the root span, or of the first span if there is no root
 	Service    string        `json:"service"` // service of that span
 	Rootless   bool          `json:"rootless,omitzero"`
 	Services   []string      `json:"services"`

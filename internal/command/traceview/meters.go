@@ -193,7 +193,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// look updates the metrics and returns f of each series, ordered by service, metric and attributes.
+// look updates the metrics and calls f for each series, ordered by service, metric and attributes. It returns the
+// results of f and the number of series above maxKept.
 func look[T any](m *meters, now otlpsink.Snapshot, f func(*series) (T, bool)) (all []T, beyond int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
