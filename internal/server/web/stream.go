@@ -18,7 +18,7 @@ import (
 // ErrNotResumable is the error of [CloseStream] if the client would be unable to resume the stream.
 var ErrNotResumable = errors.New("the client cannot resume the stream")
 
-// CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.RequestInfo.CloseStream.
+// CloseStream closes the stream of out, on which a client waits for an answer. See mcpserver.RequestInfo.CloseStream.
 func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 	if b, ok := out.(*rpc.Batch); ok {
 		out = b.Out
@@ -295,7 +295,7 @@ func (t *stream) listen(r *response) {
 	t.attach(r, func() error { return t.s.openBehind(t.id(t.latest), r) }, nil)
 }
 
-// attach connects a client to the stream. It calls open, then writes the missed events. mu is held.
+// attach connects a client to the stream. It calls the function open, then writes the missed events. mu is held.
 func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()
