@@ -33,8 +33,8 @@ func methodOf(s *otlpsink.Span) string {
 	return method
 }
 
-// A fold groups traces of connecting with the same name, service and outcome. A server that stays unreachable leaves
-// many of them.
+// A fold groups traces that only connect or probe, and have the same name, service and outcome. A server that stays
+// unreachable leaves many such traces.
 type fold struct {
 	listRow           // the newest trace
 	Count   int       // number of traces

@@ -23,7 +23,7 @@ var ErrNoTrace = errors.New("no such trace")
 // A Jaeger is the query service of a Jaeger. It uses version 3 of the API, which returns OTLP.
 type Jaeger struct{ at *backend.Client }
 
-// NewJaeger returns the Jaeger that at sends its requests to. The URL of at is, for example, "http://127.0.0.1:16686".
+// NewJaeger returns a Jaeger that sends its requests with at, a client with a URL such as "http://127.0.0.1:16686".
 func NewJaeger(at *backend.Client) *Jaeger { return &Jaeger{at} }
 
 // String returns the URL of the Jaeger.

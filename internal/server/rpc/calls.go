@@ -84,7 +84,7 @@ func (t *Calls) Admit(c *Call) error {
 		if !c.OnReader {
 			t.group.Start(c)
 		}
-	case t.running == 0: // no running request would start this one when it ends
+	case t.running == 0: // no running request is left to start this one
 		return ErrOverloaded
 	case len(t.waiting) < t.queue && !c.InOrder:
 		c.OnReader = false

@@ -45,7 +45,7 @@ type Run struct {
 	errand  errand          // calls sync
 
 	turn     lock.Mutex          // held while creating the task and while ending the run
-	begun    chan struct{}       // closed after the task was created and first was set
+	begun    chan struct{}       // closed after the task was created; the field first is set before
 	first    *store.Task         // first revision
 	answered chan struct{}       // closed after the handler returned without a task; result and err are set before
 	result   *mcp.CallToolResult // answer to the request; nil if err is set
