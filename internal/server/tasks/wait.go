@@ -112,7 +112,7 @@ type wait struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	questions map[string]context.CancelFunc // cancels each question, by its key in the task; owned by the waiting goroutine
+	questions map[string]context.CancelFunc // cancels each question, by key in the task; owned by the waiting goroutine
 	asking    sync.WaitGroup                // goroutines that ask questions
 }
 
