@@ -16,7 +16,7 @@ import (
 // frame is read.
 type Engine struct {
 	Calls      Admission
-	Group      *Group  // runs everything that is not a request
+	Group      *Group  // runs the requests of a connection, and other tasks
 	Reader     *Reader // reads the frames of a connection; nil if the frames do not come from a connection
 	FrameLimit int     // limits the answers to a batch, in bytes
 	NullID     bool    // errors without an id have the id null until the client agrees on a revision
@@ -299,7 +299,8 @@ func (x *Exchange) WantsNull() bool {
 }
 
 // expectsAnswer reports whether the client expects an answer to a frame that violates the protocol. The client expects
-// none if the frame looks like a response, or like a notification, which has a method and no id.
+// none if the frame looks like a response, or like a notification. A frame with a method and no id looks like a
+// notification, unless the violation may be the reason why the id is missing.
 func expectsAnswer(v *jsonrpc.Violation) bool {
 	switch {
 	case v.Response:

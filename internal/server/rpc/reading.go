@@ -239,7 +239,8 @@ func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }
 
-// skipped answers a skipped frame above the limit, if its ends show that the frame was a request with an id.
+// skipped handles a frame above the limit, which was skipped. If the ends of the frame show a request with an id,
+// skipped answers it. If they show a response, the request that waits for the response fails.
 func (x *Exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e

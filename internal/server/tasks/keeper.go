@@ -41,7 +41,7 @@ type Keeper struct {
 	Options Options // immutable once the first task was created
 
 	owner  string     // id of this server in the store
-	group  *rpc.Group // runs handlers, and do of each errand
+	group  *rpc.Group // runs the handlers, and [Run.sync]
 	ledger *ledger
 
 	turn lock.Mutex // held while a watch of the store starts or stops

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// gate counts the HTTP requests in progress. It limits how many POSTs are processed at once; a POST counts
-// once its body has arrived.
+// gate counts the HTTP requests in progress. It limits how many POSTs are processed at once; a POST counts once
+// its body has arrived.
 type gate struct {
 	room *quota.Memory // memory for bodies
 

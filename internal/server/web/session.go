@@ -39,12 +39,12 @@ type session struct {
 	weight   int           // guarded by sessions.mu; memory for the introduction, in bytes
 
 	mu    sync.Mutex
-	held  int32 // guarded by mu; number of HTTP requests in progress
+	held  int32 // guarded by mu; number of uses in progress, mostly HTTP requests
 	met   bool  // guarded by mu; the client has sent a request after the one that opened the session
 	ended bool  // guarded by mu
 	last  int64 // guarded by mu; number of the newest stream
-	// streams holds the streams that are still written to, by number. The number is negative until the store assigns one.
-	// It is guarded by mu.
+	// streams holds the streams that are still written to, by number. In a shared session, the number of a stream is
+	// negative until the store assigns one. The map is guarded by mu.
 	streams map[int64]*stream
 }
 

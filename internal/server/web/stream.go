@@ -33,7 +33,7 @@ func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 // messages that belong to no request. It outlives the connections on which the client reads its events.
 type stream struct {
 	s      *session
-	number int64        // guarded by mu and the session's mu; negative until a store assigns one
+	number int64        // guarded by mu and the session's mu; see session.streams
 	events store.Events // nil if the stream cannot be resumed; guarded by mu
 	asked  asked        // set only if other processes may need to end the stream
 
@@ -217,7 +217,7 @@ func (t *stream) detach(r *response) {
 	r.close()
 }
 
-// yield detaches the reader, because the client reads the stream elsewhere.
+// yield detaches the reader, because the client now reads the stream from another process.
 func (t *stream) yield() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

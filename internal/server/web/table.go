@@ -106,7 +106,7 @@ func (t *sessions) open(s *session) (ok bool) {
 }
 
 // attach returns the session with this id, held. If there is none, attach adds the session that fresh returns. It
-// returns nil if no place is free. The caller must end the evicted newcomers.
+// returns nil if no place is free or the table is closed. The caller must end the evicted newcomers.
 func (t *sessions) attach(
 	id string, who quota.Account, fresh func() *session,
 ) (s *session, isFresh bool, evicted []*session) {
