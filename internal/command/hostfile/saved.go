@@ -155,7 +155,7 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	return path, nil
 }
 
-// edited returns the text of a file with changed servers. Empty text means that there is no file.
+// edited returns the text of a file with changed servers. Nil text means that there is no file.
 func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte, error) {
 	top := []member{}
 	if text != nil {

@@ -90,7 +90,7 @@ func (m *meters) take(p otlpsink.Point) {
 	r.take(p)
 }
 
-// maxProcesses bounds the number of processes that meters distinguishes per service.
+// maxProcesses bounds the number of processes whose points a series counts. It ignores points of further processes.
 const maxProcesses = 100
 
 // keyOf returns a key of fixed size for the series of a point.
