@@ -25,8 +25,8 @@ type Client struct {
 }
 
 // New returns a client for the backend at a URL, which may have a base path. Each request carries header, and the user
-// and password of the URL. Errors do not quote these secrets, and the client sends them to no other origin: it does not
-// follow redirects to one.
+// and password of the URL. Errors do not quote these secrets. The client sends them only to the origin of the URL: it
+// follows no redirect to another origin.
 func New(base string, header http.Header) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/backend"
 )
 
-// service starts a server that answers with the details of each request.
+// service starts a server with this handler and returns its URL.
 func service(t *testing.T, answer http.HandlerFunc) string {
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)

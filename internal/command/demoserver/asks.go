@@ -39,7 +39,7 @@ func order(ctx context.Context, _ noArguments) (string, error) {
 		size.Default = json.RawMessage(`"l"`)
 		cups := f.Field("cups")
 		cups.Minimum, cups.Maximum, cups.Default = new(1.0), new(10.0), json.RawMessage(`1`)
-		if mcpserver.RequestFrom(ctx).Version < mcp.Version20251125 { // the first version with multiple choice
+		if mcpserver.RequestFrom(ctx).Version < mcp.Version20251125 { // 2025-11-25 is the first version with multiple choice
 			f.Properties = slices.DeleteFunc(f.Properties, func(f mcp.FormField) bool { return f.Name == "with" })
 		} else {
 			f.Field("with").Items = &mcp.FormItems{Type: mcp.FormString, Enum: []string{"milk", "sugar", "cinnamon"}}

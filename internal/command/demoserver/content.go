@@ -75,7 +75,7 @@ type brewResult struct {
 	Cups int `json:"cups"`
 }
 
-// brew takes the given time for each cup, whether or not the caller waits.
+// brew takes the given time for each cup. It stops when ctx ends.
 func brew(ctx context.Context, in brewArguments) (brewResult, error) {
 	cups := max(in.Cups, 1)
 	each := time.Second

@@ -132,7 +132,8 @@ func (d *tools) wait(ctx context.Context, in WaitArguments) (waitResult, error) 
 
 type noArguments struct{}
 
-// crash flushes the spans of earlier calls first: after a real crash, an earlier export would have sent them.
+// crash kills this process. It first flushes the spans of earlier calls: before a real crash, an earlier export would
+// have sent them.
 func (d *tools) crash(ctx context.Context, _ noArguments) (waitResult, error) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {

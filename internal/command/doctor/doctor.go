@@ -48,7 +48,7 @@ type Check struct {
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`        // one sentence with figures
 	Do      string  `json:"do,omitempty"` // recommended action
-	// the check that prevented this check, because it failed or was skipped
+	// name of the check that prevented this check, because that check failed or was skipped
 	Needs string `json:"needs,omitempty"`
 }
 
@@ -102,8 +102,8 @@ type Options struct {
 	Tracers trace.TracerProvider
 }
 
-// Examine examines a server, and releases all its resources. When Timeout has passed or ctx has ended, it returns the
-// facts that it has found so far.
+// Examine examines a server, and releases all its resources. When Timeout has passed or ctx has ended, it reports
+// what it has found so far.
 func Examine(ctx context.Context, s Server, o *Options) *Report {
 	e := newExamination(s, o)
 	f := e.collect(ctx)

@@ -29,8 +29,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// facts are the findings about a server, which the checks evaluate. If a failure prevented a finding, its field is
-// zero.
+// facts are the findings about a server, which the checks evaluate. A field is zero if a failure prevented its finding.
 type facts struct {
 	limits        limits
 	toolNameLimit int  // number of distinct tool names in metrics
@@ -119,7 +118,7 @@ func newExamination(s Server, o *Options) *examination {
 	e.facts = facts{limits: newLimits(e.o.Timeout), witness: newWitness(e.o.Log), noListening: e.o.NoListening,
 		toolNameLimit: cmp.Or(e.o.ToolNameLimit, telemetry.DefaultToolNameLimit)}
 	if e.tracers = e.o.Tracers; e.tracers == nil {
-		// a provider without exporters, because only recorded spans have an id to send
+		// a provider without exporters: only recorded spans have a trace id, which the requests send to the server
 		e.tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()))
 	}
 	return e

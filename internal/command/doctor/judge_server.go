@@ -82,8 +82,8 @@ func capabilities(c *mcp.ServerCapabilities) (all []string) {
 	return all
 }
 
-// messages checks for JSON that violates the protocol. Over stdio, the check stdout reports lines that are not JSON;
-// over HTTP this check does.
+// messages checks for JSON that violates the protocol. Over HTTP, it also reports messages that are not JSON; over
+// stdio, the check stdout reports them.
 func messages(f *facts) answer {
 	violations := f.witness.violationCounts()
 	if f.url == nil {

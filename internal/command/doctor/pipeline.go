@@ -59,8 +59,8 @@ func (p *Pipeline) Tracers() trace.TracerProvider {
 	return p.providers.TracerProvider()
 }
 
-// Close exports a span, a measurement and a log record, flushes and ends the pipeline, and returns its checks. ctx
-// bounds it.
+// Close exports a span, a measurement and a log record, flushes and ends the pipeline, and returns the checks of the
+// pipeline. ctx limits the duration of Close.
 func (p *Pipeline) Close(ctx context.Context) []Check {
 	return []Check{named("collector", p.collector(ctx)), named("exemplars", p.exemplars())}
 }
@@ -130,8 +130,8 @@ func hostOf(endpoint string) string {
 	return u.Host
 }
 
-// reachable returns the error of a connection attempt, or nil. It takes at most two seconds, even if ctx has ended:
-// on a busy machine a refused connection may take more than 200 ms.
+// reachable tries to connect to host, and returns the error or nil. It waits for up to two seconds, even if ctx has
+// ended: on a busy machine, the refusal of a connection may take more than 200 ms.
 func reachable(ctx context.Context, host string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()

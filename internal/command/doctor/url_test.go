@@ -31,7 +31,7 @@ func handler(t *testing.T) http.Handler {
 	return h
 }
 
-// listens starts a server that ends with the test, and then closes the connections of waiting clients.
+// listens starts a server for h. At the end of the test, the server closes the connections of waiting clients and ends.
 func listens(t *testing.T, h http.Handler) (url string) {
 	t.Helper()
 	web := httptest.NewServer(h)

@@ -33,13 +33,13 @@ type web struct {
 	secured   *secured      // guarded by mu; nil for plain text
 	tlsErr    error         // guarded by mu
 	// guarded by mu; number of responses, by kind such as "POST 200 application/json"
-	answers   map[string]int   // guarded by mu; such as "POST 200 application/json"
+	answers   map[string]int
 	challenge string           // guarded by mu; WWW-Authenticate of the first 401 or 403
 	refusals  int              // guarded by mu; number of responses with 401 or 403
 	moved     string           // guarded by mu; target of the first redirect, without its query
 	clock     *clock           // guarded by mu; offset of the server's clock; nil until a response has a Date
 	streams   map[*stream]bool // guarded by mu; open event streams
-	silent    time.Duration    // guarded by mu; longest event stream that sent nothing
+	silent    time.Duration    // guarded by mu; longest time in which an event stream sent nothing
 }
 
 // secured describes a TLS connection.

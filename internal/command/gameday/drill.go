@@ -16,8 +16,8 @@ type Drill struct {
 	// Does describes the failure, for people.
 	Does string
 
-	// Takes is the approximate time until the alert has fired and resolved, with the rules of the dashboards and metrics
-	// that are exported and scraped every 15 s or more often. 0 means unknown rules.
+	// Takes is the approximate time until the alert has fired and resolved. It applies to the rules of the dashboards, if
+	// metrics are exported and scraped every 15 s or more often. 0 means unknown rules.
 	Takes time.Duration
 
 	// Trace has the attributes of a span that shows the cause, besides the name of the client or server.
@@ -26,16 +26,17 @@ type Drill struct {
 	service string        // service name of its telemetry; empty for [Service]
 	warm    time.Duration // time without failures at the start
 	server  bool          // the alert is about the server, so spans have the server's name instead of the client's
-	unnamed bool          // the alert is about a service, and has neither name
+	unnamed bool          // the alert is about a service, and has the name of neither client nor server
 	every   time.Duration // time between rounds; 0 means a second
 	open    func(ctx context.Context, s *stage) (round, error)
 }
 
-// A round is repeated. It causes failures while broken is true, and otherwise lets the alert resolve. An error means
-// that a call failed or succeeded unexpectedly.
+// A round is a function that a drill calls repeatedly. It causes failures while broken is true, and otherwise lets the
+// alert resolve. An error means that a call failed or succeeded unexpectedly.
 type round func(ctx context.Context, broken bool) error
 
-// Service names in the telemetry of game days. Two alerts are about a whole service, so each has its own service.
+// Service names in the telemetry of game days. Two alerts are about a whole service, so each of the two has its own
+// service.
 const (
 	Service   = "mcpotel-gameday"
 	Absent    = "mcpotel-gameday-absent"
@@ -47,7 +48,7 @@ const (
 	faultKind = string(names.KeyMCPClientFaultKind)
 )
 
-// Drills returns a drill for each alert of the dashboards, in their order.
+// Drills returns a drill for each alert of the dashboards, in the order of the alerts.
 func Drills() []Drill {
 	internal := map[string]string{errorType: "-32603"}
 	return []Drill{

@@ -155,7 +155,7 @@ func TestDrillRaisesAndStopsTheMetricOfItsAlert(t *testing.T) {
 				if broke < 5 && d.Alert != "MCPToolChanged" || broke < 1 {
 					t.Errorf("after 20 broken rounds: got %d, want 5 or more", broke)
 				}
-				p.play(1, false) // calls that were in flight
+				p.play(1, false) // lets the calls in flight end
 				before := p.moved()
 				p.play(10, false)
 				if after := p.moved(); after != before && d.Alert != "MCPToolErrors" {

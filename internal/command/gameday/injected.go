@@ -22,7 +22,7 @@ func Injected(alert string, faults []chaos.Fault, every time.Duration) (Drill, e
 	return d, nil
 }
 
-// injecting calls a tool, with faults while broken is true, and without faults otherwise.
+// injecting makes calls of a tool. It injects the faults while broken is true.
 func injecting(faults []chaos.Fault) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		var c *mcpclient.Client

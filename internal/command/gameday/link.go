@@ -14,7 +14,7 @@ const (
 	BySearch   = "search"   // by a search for the labels of the alert, as in the runbook
 )
 
-// candidates bounds the number of exemplars that each search reads.
+// candidates bounds the number of exemplars whose traces find reads.
 const candidates = 10
 
 // find looks for a trace that shows the cause, like an engineer on call: by the exemplars of the metrics behind the

@@ -136,7 +136,7 @@ func breaking(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// slowly is an end of a connection that reads only one message per second while asked is set.
+// slowly is the server's end of a connection. It reads only one message per second while asked is set.
 type slowly struct {
 	*transport.Peer
 	asked *atomic.Bool
@@ -174,7 +174,8 @@ func unread(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// presence simulates a process that starts and ends: a separate service with a client, which each round uses once.
+// presence simulates a process that starts and ends. The process is a separate service with a client; each round uses
+// the client once.
 func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) error) round {
 	var c *mcpclient.Client
 	return func(ctx context.Context, here bool) (err error) {
@@ -195,7 +196,8 @@ func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) erro
 	}
 }
 
-// overflowing calls more tools than the series limit of the process's SDK allows, and ends the process.
+// overflowing makes calls and pings, which need more series than the SDK of the process allows. The process ends when
+// broken is false.
 func overflowing(_ context.Context, s *stage) (round, error) {
 	return s.presence(func(ctx context.Context, c *mcpclient.Client) error {
 		return errors.Join(calls(ctx, c, 1), c.Ping(ctx))

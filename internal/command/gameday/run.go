@@ -25,13 +25,14 @@ type Alerts interface {
 	// Active returns the alerts that are pending or firing now.
 	Active(ctx context.Context) ([]Alert, error)
 
-	// Exemplars returns the trace ids of measurements since a time, the newest first, in metrics with these labels.
+	// Exemplars returns the trace ids of measurements not older than since, the newest first, in metrics with these
+	// labels.
 	Exemplars(ctx context.Context, labels map[string]string, since time.Time) ([]string, error)
 }
 
 // Traces is a trace backend, such as a Jaeger.
 type Traces interface {
-	// Tagged returns the ids of traces since a time in which a span of the service has these attributes.
+	// Tagged returns the ids of the traces, not older than since, in which a span of the service has these attributes.
 	Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string, error)
 
 	// Has reports whether a span of the service in the trace has these attributes.
@@ -44,8 +45,8 @@ type Options struct {
 	Alerts Alerts
 	Traces Traces // nil for no search for traces
 
-	// Begin starts the telemetry of a service: [Service], [Absent] or [Overflows], which gets a low limit of series for
-	// each instrument. Calls to Begin do not overlap.
+	// Begin starts the telemetry of a service: [Service], [Absent] or [Overflows]. Overflows gets a low limit of series
+	// for each instrument. Calls to Begin do not overlap.
 	Begin func(ctx context.Context, service string) (Exporting, error)
 
 	// Run is a suffix that distinguishes the clients and servers of this game day from those of other game days.
@@ -72,7 +73,7 @@ type Result struct {
 	Alert    string
 	Outcome  Outcome
 	Fired    time.Duration // from the first failure until the alert fired
-	Resolved time.Duration // from then until the alert resolved
+	Resolved time.Duration // from the time when the alert fired until it resolved
 	Trace    string        // id of a trace that shows the cause
 	Link     string        // how the trace was found: exemplar or search
 	Trouble  string        // other problems: in the drill, or in the search for traces
@@ -90,7 +91,7 @@ type drilling struct {
 	labels      map[string]string // labels of the alert when it was last active
 	trace, link string
 	looked      error // error of the search for a trace
-	unknown     bool  // no rule has its name
+	unknown     bool  // no rule has the name of the alert
 }
 
 // Run runs all drills until their alerts have fired and resolved, or until ctx ends, which is not an error. It waits

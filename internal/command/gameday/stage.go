@@ -28,7 +28,7 @@ type stage struct {
 	name    string // name of the client and of the server
 	service Exporting
 	begin   func(ctx context.Context) (Exporting, error) // starts the service again
-	behind  sync.WaitGroup                               // calls that outlive their round, in the round's context
+	behind  sync.WaitGroup                               // calls that may outlive their round; they end with the drill
 	closing []func(ctx context.Context) error
 }
 

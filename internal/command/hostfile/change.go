@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// Change is a server of a file with its new text.
+// Change is a new text for one server in a file.
 type Change struct {
 	Entry *Entry
 	After []byte
@@ -92,7 +92,7 @@ func ofWrap(arg string) bool {
 
 func shownURL(raw json.RawMessage) string {
 	var text string
-	_ = json.Unmarshal(raw, &text) // anything but a string shows nothing
+	_ = json.Unmarshal(raw, &text) // a value that is not a string is shown as an empty one
 	u, err := bare(text)
 	if err != nil {
 		return "…"
@@ -101,7 +101,7 @@ func shownURL(raw json.RawMessage) string {
 }
 
 func shownNames(raw json.RawMessage) string {
-	members, _ := partsOf(raw, '{') // anything but an object shows nothing
+	members, _ := partsOf(raw, '{') // a value that is not an object is shown as an empty one
 	var names []string
 	for _, m := range members {
 		names = append(names, quote(m.name)+": …")

@@ -17,13 +17,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// urlVariables are the variables for the URL of a wrapped server, by the name of the URL member of its host.
+// urlVariables maps the name of the member in which a host stores a URL to the environment variable in which the
+// wrapped server gets the URL.
 var urlVariables = map[string]string{
 	"url": "MCPOTEL_URL", "serverUrl": "MCPOTEL_SERVER_URL", "httpUrl": "MCPOTEL_HTTP_URL",
 }
 
-// headerVariable followed by a number is the name of a variable for the value of a header. Like in headers, hosts
-// expand their own variables, such as ${input:token}, in env. Process lists do not show env.
+// headerVariable, followed by a number, is the name of the environment variable with the value of a header. Hosts
+// expand their own variables, such as ${input:token}, in env as they do in headers. Process lists do not show env.
 const headerVariable = "MCPOTEL_HEADER_"
 
 func isURLVariable(name string) bool {
@@ -47,7 +48,7 @@ var proxyOptions = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--tim
 // Translate is another proxy argument that [Entry.Wrap] accepts as an option.
 const Translate = "--translate"
 
-// isProxyOption reports whether arg is one of the options.
+// isProxyOption reports whether arg is a proxy argument that [Entry.Wrap] accepts as an option.
 func isProxyOption(arg string) bool {
 	starts := func(with string) bool { return strings.HasPrefix(arg, with) }
 	return arg == Translate || slices.ContainsFunc(proxyOptions, starts)
@@ -158,7 +159,8 @@ func (s *Entry) variables() ([]member, error) {
 }
 
 // Wrap returns the text of the server behind the proxy. program is the path of this program, options are arguments of
-// the proxy, and env are variables for the proxy and the server, unless the server has them.
+// the proxy, and env are environment variables for the proxy and the server. A variable that the server already has
+// stays unchanged.
 func (s *Entry) Wrap(program string, options []string, env map[string]string) ([]byte, error) {
 	args := proxyArgs(s.Name)
 	for _, o := range options {
@@ -248,7 +250,7 @@ func (s *Entry) wrapURL(args []string, program string, url *member, more []strin
 		}
 	}
 	if !authorized {
-		args = append(args, `"--auth"`) // the host would have authorized, too
+		args = append(args, `"--auth"`) // the proxy authorizes instead of the host
 	}
 	gap := s.gap(url.at)
 	text := `"command": ` + program + "," + gap + `"args": [` + strings.Join(args, ", ") + "]"
@@ -365,7 +367,8 @@ func (s *Entry) insert(behind *member, text string) edit {
 	return edit{behind.end(), behind.end(), "," + s.gap(behind.at) + text}
 }
 
-// prepend inserts items at the beginning of m: a list or an object, according to brackets, or null.
+// prepend inserts items at the beginning of the value of m. brackets is "[]" for a list or "{}" for an object. If the
+// value is null, prepend replaces it.
 func (s *Entry) prepend(m *member, brackets string, items []string) edit {
 	has, err := partsOf(m.value, jsontext.Kind(brackets[0]))
 	switch {

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wrappings are servers, their wrapped form, and the result of unwrap without a backup. An empty result means the
-// original.
+// wrappings are servers (before), their wrapped form (after), and the result of unwrap without a backup (again). If
+// again is empty, the result is before.
 var wrappings = map[string]struct{ before, after, again string }{
 	"a command": {`{"command":"npx"}`, `{"command":"mcpotel", "args": ["proxy", "--name", "s", "--", "npx"]}`,
 		`{"command":"npx", "args": []}`},
@@ -401,8 +401,8 @@ func unwrapAll(t *rapid.T, f *File) (changes []Change) {
 	return changes
 }
 
-// TestAnyFileIsWrappedAndUnwrapped wraps random files, edits and wraps them again, and unwraps them. With the backup,
-// unwrap restores the text; without it, unwrap restores servers with the same meaning.
+// TestAnyFileIsWrappedAndUnwrapped wraps random files twice, edits them, and unwraps them. With the backup, unwrap
+// restores the text; without it, unwrap restores servers with the same meaning.
 func TestAnyFileIsWrappedAndUnwrapped(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -457,7 +457,7 @@ func TestAnyFileIsWrappedAndUnwrapped(t *testing.T) {
 		if again := does(wrapAll); string(again) != string(wrapped) {
 			rt.Errorf("wrapped again: got\n%s\nwant\n%s", again, wrapped)
 		}
-		// The user edits the file between the changes.
+		// The user edits the file before unwrap.
 		edit := strings.NewReplacer(`"inputs"`, `"edited"`, `{"x":{"command":"c"}}`, "// new\n 7")
 		if err := os.WriteFile(path, []byte(edit.Replace(string(wrapped))), 0o600); err != nil {
 			rt.Fatal(err)

@@ -28,7 +28,7 @@ type File struct {
 // MaxSize bounds the size of a file to change, in bytes.
 const MaxSize = 16 << 20
 
-// Open reads a file that only its user can write, because hosts run the commands in it.
+// Open reads a file. It refuses a file that other users can write, because hosts run the commands in it.
 func Open(path string) (*File, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -145,7 +145,7 @@ func (f *File) backups() (paths []string) {
 	if err != nil {
 		return nil
 	}
-	for _, e := range slices.Backward(entries) { // they are sorted by name
+	for _, e := range slices.Backward(entries) { // os.ReadDir sorts them by name
 		if strings.HasPrefix(e.Name(), name+backupPrefix) && strings.HasSuffix(e.Name(), backupSuffix) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
@@ -153,8 +153,8 @@ func (f *File) backups() (paths []string) {
 	return paths[:min(len(paths), mostBackups)]
 }
 
-// Originals returns the texts of wrapped servers before wrapping, by name. It uses the server from a backup only if
-// wrapping it yields the current text.
+// Originals returns the texts of wrapped servers before wrapping, by name. It uses a server from a backup only if
+// wrapping that server yields the current text.
 func (f *File) Originals(wrapped []*Entry) map[string][]byte {
 	servers := map[string]*Entry{}
 	for _, e := range wrapped {

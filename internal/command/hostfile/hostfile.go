@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Host is a program with its own file of servers. All commands read these files, and only "wrap" and "unwrap" write
-// them. The files belong to the user. A file in a project is not read by default, because it may have come with the
-// project.
+// Host is a program with its own file of servers. All commands read these files. Only "wrap" and "unwrap" write the
+// files of other programs, because the files belong to the user. A file in a project is not read by default, because it
+// may have come with the project.
 type Host struct {
 	ID, Title string
 	Project   string                 // the path of the file in a project; empty for none

@@ -125,7 +125,7 @@ func partsOf(raw []byte, kind jsontext.Kind) (all []member, _ error) {
 			}
 			m.nameEnd = int(d.InputOffset())
 			m.at = m.nameEnd - len(read)
-			name, _ := jsontext.AppendUnquote(nil, read) // read has already checked that it is a string
+			name, _ := jsontext.AppendUnquote(nil, read) // no error: the decoder only returns strings as names
 			m.name = string(name)
 		}
 		if read, err = d.ReadValue(); err == nil {

@@ -55,7 +55,7 @@ func TestMemberOffsetsAreCorrect(t *testing.T) {
 		text := jsontest.Object(choose(t))
 		members, err := membersOf(text)
 		if err != nil {
-			return // a name twice, or half a surrogate
+			return // an object has a name twice, or a name has half a surrogate pair
 		}
 		for _, m := range members {
 			name, err := membersOf([]byte("{" + string(text[m.at:m.nameEnd]) + ":1}"))

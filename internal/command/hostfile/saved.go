@@ -33,7 +33,7 @@ func (s *Saved) Read(lookup func(string) (string, bool)) (*config.Config, error)
 	return c, nil
 }
 
-// Placeholder is a lookup for reading a server without its variables.
+// Placeholder is a lookup function for [Saved.Read] that resolves every variable to the text x.
 func Placeholder(string) (string, bool) { return "x", true }
 
 // ReadAnyway reads the server with placeholders for its variables.
@@ -90,7 +90,7 @@ func savedIn(h *Host, path string) (all []*Saved, _ error) {
 	return nil, nil
 }
 
-// usual converts members that only some hosts use to the common members: serverUrl, and httpUrl for Streamable HTTP.
+// usual renames a member that only some hosts use to url: serverUrl, or httpUrl, which stands for Streamable HTTP.
 func usual(raw json.RawMessage) json.RawMessage {
 	members, err := membersOf(raw)
 	if err != nil || find(members, "url") >= 0 {
@@ -142,7 +142,7 @@ func Remove(name string) (path string, _ error) {
 	})
 }
 
-// editOwn changes the servers in this program's own file. Only its user can read the file, because it may hold secrets.
+// editOwn changes the servers in this program's own file. Only the user can read the file, because it may hold secrets.
 func editOwn(edit func(servers []member) ([]member, error)) (path string, _ error) {
 	path, err := Hosts[0].File()
 	if err != nil {
@@ -155,7 +155,7 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	return path, nil
 }
 
-// edited returns the text of a file with changed servers. Empty text means that there is no file.
+// edited returns the text of a file with changed servers. Nil text means that there is no file.
 func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte, error) {
 	top := []member{}
 	if text != nil {
@@ -185,7 +185,8 @@ func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte,
 	return b.Bytes(), nil
 }
 
-// Way returns the command or URL of a server. It omits possible secrets: arguments, headers, variables and queries.
+// Way returns the command or URL of a server, or "disabled". It omits possible secrets: arguments, headers, variables
+// and queries.
 func Way(s *config.Server) string {
 	if s.Disabled {
 		return "disabled"

@@ -17,7 +17,7 @@ import (
 // A Client sends requests to one Prometheus. It is safe for concurrent use.
 type Client struct{ at *backend.Client }
 
-// New returns a client for the Prometheus behind at.
+// New returns a client that sends its requests with at.
 func New(at *backend.Client) *Client { return &Client{at} }
 
 // Labels are the labels of a series, including __name__.

@@ -9,8 +9,8 @@ type mark struct {
 
 // align pairs exchanges by index: pairs[i] is the index in y of the partner of x[i], or -1. First it pairs as many
 // exchanges with equal requests as possible in the same order; among these solutions it selects one with the most equal
-// answers. Then it pairs equal requests in another order. Finally it pairs exchanges with equal keys in order, if their
-// paired neighbours with this key are the same.
+// answers. Then it pairs equal requests in another order. Finally it pairs exchanges with equal keys, in order, if the
+// first step paired equally many exchanges with this key before each of them.
 func align(x, y []mark) []int {
 	pairs := make([]int, len(x))
 	for i := range pairs {
@@ -60,8 +60,8 @@ const (
 	skipY
 )
 
-// common calls pair for each pair of a longest common subsequence of equal requests. If there are several, it selects
-// one with the most equal answers.
+// common finds a longest common subsequence of equal requests, and calls pair for each pair in it. If there are several
+// such subsequences, it selects one with the most equal answers.
 func common(x, y []mark, pair func(i, j int)) {
 	weight := min(len(x), len(y)) + 1 // weight of an equal request: more than all equal answers together
 	steps := make([]uint8, len(x)*len(y))
@@ -119,7 +119,8 @@ func pairRemaining[K comparable](pairs []int, n int, keyOfX, keyOfY func(i int) 
 	}
 }
 
-// place is the position of an exchange: its key, and the number of paired exchanges with this key before it.
+// place is the position of an exchange: its key, and the number of exchanges with this key that anchor paired before
+// it.
 type place struct{ key, before int }
 
 // neighbours returns the places of x and y.

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// marks converts each character to an exchange: the letter is the request, and its case is the answer. Each digit has a
-// separate key.
+// marks converts each character to an exchange: the letter is the request, and its case is the answer. All letters have
+// the same key; digits are exchanges with another key.
 func marks(text string) (all []mark) {
 	for _, c := range text {
 		key := 0

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// line is a request with its answer, as a short form of a recording.
+// line is the short form of a request and its answer in a recording.
 type line struct {
 	method, name, params string
 	kind                 recording.Kind // kind of the answer; empty for no answer

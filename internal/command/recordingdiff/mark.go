@@ -20,7 +20,7 @@ func (n numbers) of(text string) int {
 	return n[sum]
 }
 
-// marks returns the marks of a session's exchanges. Sessions to pair share n.
+// marks returns the marks of a session's exchanges. Two sessions that are compared share n.
 func (c *comparison) marks(s *session, n numbers) []mark {
 	marks := make([]mark, len(s.requests))
 	for i, x := range s.requests {

@@ -16,17 +16,17 @@ type Options struct {
 // Kinds of changes.
 const (
 	Missing = "missing" // only the first recording has the request
-	Added   = "added"   // only the second has it
+	Added   = "added"   // only the second recording has the request
 	Order   = "order"   // the requests are the same, in another order
 	Params  = "params"  // the params of the request differ
-	// the kind of the outcome differs: a result, an error code, a tool error, or no answer
+	// the kind of the outcome differs: a result, an error code, a tool error, a cancellation, or no answer
 	Outcome = "outcome"
 	Content = "content" // the content of the result or error differs
 	Tools   = "tools"   // the definitions of tools differ
-	// a result without content has at least twice or at most half the size, and differs by at least 256 bytes
+	// the sizes of two results without content differ by more than a factor of 2, and by at least 256 bytes
 	Size          = "size"
 	Notifications = "notifications" // only one recording has notifications of this method
-	Latency       = "latency"       // the median has grown by more than Options.Latency and at least 1 ms
+	Latency       = "latency"       // the median has grown by more than the factor Options.Latency, and by at least 1 ms
 )
 
 // Change is one difference.

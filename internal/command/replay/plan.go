@@ -12,7 +12,7 @@ import (
 // Options select tool calls. Calls of tools that the recorded server marked as read-only (annotations.readOnlyHint in
 // its tools/list) are always sent.
 type Options struct {
-	All   bool                   // send all calls
+	All   bool                   // send all calls, and requests that change a task
 	Allow func(tool string) bool // also send calls of these tools; nil for none
 }
 

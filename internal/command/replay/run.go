@@ -60,7 +60,7 @@ type runner struct {
 	report  func(s Step, outcome string)
 	open    []*sent                    // requests in flight
 	at      time.Duration              // recorded time of the latest message that was sent or awaited
-	polls   int                        // number of tasks/get requests beyond the recording
+	polls   int                        // number of tasks/get requests that are not in the recording
 	actual  map[string]json.RawMessage // current value of the server, by recorded value
 	was     openInputs                 // input requests in the recording
 	now     openInputs                 // input requests in this run
@@ -126,7 +126,7 @@ func (r *runner) settle(ctx context.Context, before int) error {
 // maxPause bounds each pause of the host, for example before it polls a task again.
 const maxPause = 2 * time.Second
 
-// pause waits as long as the recorded host before the message at this time, but at most maxPause.
+// pause waits as long as the recorded host waited before the message at this time, but at most maxPause.
 func (r *runner) pause(ctx context.Context, at time.Duration) error {
 	d := at - r.at
 	r.at = max(r.at, at)
@@ -176,7 +176,7 @@ func (r *runner) await(ctx context.Context, s *sent) error {
 	return r.notify(ctx, mcp.NotificationCancelled, params)
 }
 
-// untilDone polls a task that is still running, if it had ended at this point of the recording.
+// untilDone polls a task that is still running, if the recorded task had ended at this point of the recording.
 func (r *runner) untilDone(ctx context.Context, s *sent, m message) error {
 	status := func(result json.RawMessage) string { return string(lookup(result, []string{"status"})) }
 	const working = `"working"`

@@ -13,7 +13,7 @@ import (
 )
 
 // Example returns an example of the required arguments of a tool: as NAME=VALUE, or as JSON if NAME=VALUE cannot
-// express it. complete reports whether it satisfies the schema.
+// express the example. complete reports whether the example satisfies the schema.
 func (ps *Parameters) Example(ctx context.Context, raw json.RawMessage) (words []string, complete bool) {
 	object, budget := map[string]json.RawMessage{}, mostSamples
 	for _, p := range ps.All {

@@ -43,7 +43,7 @@ func CheckObject(where string, text []byte) error {
 		excerpt(text, len(before)))
 }
 
-// excerpt returns up to 40 characters on each side of offset, from the same line, with a mark below the place.
+// excerpt returns up to 40 characters on each side of offset, from the same line. A second line marks the offset.
 func excerpt(text []byte, offset int) string {
 	const near = 40
 	begin := bytes.LastIndexByte(text[:offset], '\n') + 1

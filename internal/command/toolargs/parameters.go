@@ -18,7 +18,7 @@ import (
 // this package does not support, the argument accepts any type, and the server validates it.
 type Parameters struct {
 	All  []*Parameter // the required ones first
-	Open *Parameter   // describes additional arguments; nil if the schema forbids them
+	Open *Parameter   // describes additional arguments; nil if additionalProperties is absent or false
 }
 
 // Parameter is one argument.

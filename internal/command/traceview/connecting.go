@@ -33,8 +33,8 @@ func methodOf(s *otlpsink.Span) string {
 	return method
 }
 
-// A fold groups traces of connecting with the same name, service and outcome. A server that stays unreachable leaves
-// many of them.
+// A fold groups traces that only connect or probe, and have the same name, service and outcome. A server that stays
+// unreachable leaves many such traces.
 type fold struct {
 	listRow           // the newest trace
 	Count   int       // number of traces
@@ -44,7 +44,7 @@ type fold struct {
 // Many reports whether there is more than one trace; templates call it.
 func (f fold) Many() bool { return f.Count > 1 }
 
-// folded groups traces, which are sorted from the newest.
+// folded returns traces in groups. traces begins with the newest.
 func (v *view) folded(traces []summary) (folds []*fold) {
 	alike := make(map[string]*fold)
 	for _, s := range traces {

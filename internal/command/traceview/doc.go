@@ -3,7 +3,8 @@
 // traces from a Jaeger.
 //
 // Start with [New], which returns an [http.Handler] for its own address: the pages link to each other by absolute
-// paths. Each page is available as JSON, at its path with .json appended, or for clients that accept only JSON.
+// paths. Each page is also available as JSON: at its path with .json appended, or at its own path if the client accepts
+// only JSON.
 //
 // Properties:
 //

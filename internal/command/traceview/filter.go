@@ -19,7 +19,7 @@ type filter struct {
 	Min     time.Duration // only traces of at least this duration
 	Level   int           // only log records of at least this severity
 
-	Connects bool // list traces of connecting among the others; not a restriction
+	Connects bool // also list the traces that only connect; see isConnecting
 
 	MinText string // Min as given
 	Bad     string // explanation of an invalid parameter; empty for none

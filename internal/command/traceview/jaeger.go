@@ -23,7 +23,7 @@ var ErrNoTrace = errors.New("no such trace")
 // A Jaeger is the query service of a Jaeger. It uses version 3 of the API, which returns OTLP.
 type Jaeger struct{ at *backend.Client }
 
-// NewJaeger returns the Jaeger of the client at, which has a URL such as "http://127.0.0.1:16686".
+// NewJaeger returns a Jaeger that sends its requests with at, a client with a URL such as "http://127.0.0.1:16686".
 func NewJaeger(at *backend.Client) *Jaeger { return &Jaeger{at} }
 
 // String returns the URL of the Jaeger.
@@ -107,8 +107,8 @@ func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 	}
 }
 
-// Tagged returns the ids of traces since a time in which a span of the service has all these attributes. It uses the
-// API of Jaeger's search page, with the default limit of Jaeger.
+// Tagged returns the ids of the traces, not older than since, in which a span of the service has all these attributes.
+// It uses the API of Jaeger's search page, with the default limit of Jaeger.
 func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string,
 	error) {
 	tags, err := json.Marshal(attributes)

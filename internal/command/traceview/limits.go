@@ -11,7 +11,7 @@ const (
 	maxLinks      = 32 // of one span, in each direction
 	maxExemplars  = 3  // of one series
 	maxServices   = 50 // offered in a form
-	maxFolds      = 50 // groups of similar traces of connecting
+	maxFolds      = 50 // groups of similar traces that only connect
 	maxBadges     = 3  // kinds of errors in a row of the list
 
 	maxText    = 2000    // characters of one value, until a page has pageBudget bytes of values
@@ -39,7 +39,7 @@ func (b *budget) text(s string) string {
 	return s
 }
 
-// of returns the number of elements to list, of n: at most most, and zero without budget.
+// of returns how many of n elements to list: at most most, and none without budget.
 func (b *budget) of(n, most int) int {
 	if b.left <= 0 {
 		return 0

@@ -14,7 +14,7 @@ import (
 // A summary describes one trace in the list.
 type summary struct {
 	TraceID    string        `json:"trace_id"`
-	Name       string        `json:"name"`    // name of the root, or of the first span without a root
+	Name       string        `json:"name"`    // name of the root span, or of the first span if there is no root
 	Service    string        `json:"service"` // service of that span
 	Rootless   bool          `json:"rootless,omitzero"`
 	Services   []string      `json:"services"`
@@ -102,7 +102,7 @@ type listPage struct {
 	Chosen   []string // services in the form
 	Rows     []listRow
 	LeftOut  int
-	Folds    []*fold // groups of traces of connecting, unless the filter lists them among the others
+	Folds    []*fold // groups of traces that only connect, unless Filter.Connects is set
 	Folded   int     // number of traces in Folds
 	FoldedIn string  // link to the same page with these traces in the list
 	Traces   int     // number of all traces
@@ -163,7 +163,7 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 	v.write(w, r, http.StatusOK, "list", v.frame("Traces", p))
 }
 
-// fold moves the traces of connecting from traces to Folds.
+// fold moves the traces that only connect from traces to Folds.
 func (p *listPage) fold(v *view, f filter, traces *[]summary) {
 	var connecting []summary
 	*traces = slices.DeleteFunc(*traces, func(s summary) bool {

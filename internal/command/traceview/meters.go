@@ -90,7 +90,7 @@ func (m *meters) take(p otlpsink.Point) {
 	r.take(p)
 }
 
-// maxProcesses bounds the number of processes that meters distinguishes per service.
+// maxProcesses bounds the number of processes whose points a series counts. It ignores points of further processes.
 const maxProcesses = 100
 
 // keyOf returns a key of fixed size for the series of a point.
@@ -193,7 +193,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// look updates the metrics and returns f of each series, ordered by service, metric and attributes.
+// look updates the metrics and calls f for each series, ordered by service, metric and attributes. It returns the
+// results of f and the number of series above maxKept.
 func look[T any](m *meters, now otlpsink.Snapshot, f func(*series) (T, bool)) (all []T, beyond int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,7 +37,7 @@ func seriesOf(t *testing.T, s otlpsink.Snapshot, query string) []seriesJSON {
 	return getJSON[answer](t, showing(s), "/metrics.json"+query).Series
 }
 
-func TestCumulativePointsReplaceAndDeltasAddUp(t *testing.T) {
+func TestCumulativePointsReplaceTheValueAndDeltasAddUp(t *testing.T) {
 	sum := func(delta bool, ms int, v float64) otlpsink.Point {
 		return otlpsink.Point{Origin: from("x"), Metric: fmt.Sprint("sum delta=", delta), Kind: otlpsink.Sum, Delta: delta,
 			Time: after(ms), Value: v}

@@ -14,7 +14,7 @@ type bucket struct {
 	count  float64
 }
 
-// maxBuckets bounds the buckets of one histogram. A histogram with more keeps only its count.
+// maxBuckets bounds the number of buckets of one histogram. The buckets of a larger histogram are ignored.
 const maxBuckets = 2048
 
 // bucketsOf returns the buckets of a histogram of either kind.

@@ -64,7 +64,7 @@ type drawing struct {
 	budget   *budget
 
 	names  map[spanRef]string          // names of all known spans
-	back   map[string][]*otlpsink.Span // spans that link to a span of this trace, by its id
+	back   map[string][]*otlpsink.Span // spans that link to a span of this trace, by the id of that span
 	logs   map[string]int              // number of records, by span id
 	done   map[string]bool             // ids of spans that already have an element
 	skewed int

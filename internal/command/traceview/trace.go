@@ -111,7 +111,7 @@ type tracePage struct {
 // A row is a span, or a note between spans.
 type row struct {
 	Depth int
-	Gap   string // description of the omitted spans; the other fields are then empty
+	Gap   string // description of omitted or missing spans; Span is then empty
 	Span  spanView
 }
 

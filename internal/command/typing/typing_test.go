@@ -2,7 +2,7 @@ package typing
 
 import "testing"
 
-func TestHintsNameSimilarWords(t *testing.T) {
+func TestHintsSuggestSimilarWords(t *testing.T) {
 	known := []string{"forecast", "divide", "wait"}
 	for name, want := range map[string]string{
 		"forcast": " (did you mean forecast?)", "Divide": " (did you mean divide?)", "wa": " (did you mean wait?)",

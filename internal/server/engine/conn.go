@@ -38,7 +38,7 @@ type Conn struct {
 	alive *keepalive.Watch   // nil for none; set before the connection is read
 	quit  func(reason error) // ends the connection, without waiting; set before handlers see the session
 
-	passing atomic.Bool // the session continues without the connection: do not report its end
+	passing atomic.Bool // the session continues without the connection: do not report the end of the session
 	away    atomic.Bool // another process sends the messages that belong to no request
 
 	mu     sync.Mutex
@@ -124,7 +124,7 @@ func (c *Conn) ended(lost bool) {
 	c.X.Peer.Tel.Close()
 }
 
-// conn returns c. A role's client has this method too.
+// conn returns c. A role's [Client] embeds a Conn, so it has this method, too.
 func (c *Conn) conn() *Conn { return c }
 
 // inSession reports whether a session is open on the connection.

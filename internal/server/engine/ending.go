@@ -99,8 +99,8 @@ func endCause(reason error) error {
 	return rpc.Fail(ErrStopping, reason)
 }
 
-// Interruption returns the cause of ctx if ctx had ended before the handler failed, because the end of ctx then counts
-// as the reason. Otherwise it returns nil.
+// Interruption returns the cause of ctx if ctx had ended before the handler failed, because then the end of ctx counts
+// as the reason of the failure. Otherwise it returns nil.
 func Interruption(ctx context.Context, failed bool) error {
 	if !failed || ctx.Err() == nil {
 		return nil

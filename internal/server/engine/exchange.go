@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Exchange extends the core's exchange with the sender of the messages, its terms and the HTTP request. A role embeds
-// it, and implements the methods NewCall, Notified and Cancellation of [rpc.Server].
+// Exchange extends an [rpc.Exchange] with the sender of the messages, the sender's terms and the HTTP request. A role
+// embeds an Exchange, and implements the methods NewCall, Notified and Cancellation of [rpc.Server].
 type Exchange struct {
 	rpc.Exchange
 	Home   *Server
@@ -27,7 +27,7 @@ type Exchange struct {
 	HTTPRequest *http.Request // HTTP request with the message; nil for any other connection
 }
 
-// base returns x. A role's exchange has this method too.
+// base returns x. A role's exchange embeds an Exchange, so it has this method, too.
 func (x *Exchange) base() *Exchange { return x }
 
 // Stateless holds the data of a stateless request for package web and for this package, in one allocation with the

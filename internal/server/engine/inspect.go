@@ -58,7 +58,7 @@ func (in *inspector) add(c seenCall) {
 	in.calls = Among(in.calls, c, func(a, b seenCall) int { return a.Arrived.Compare(b.Arrived) })
 }
 
-// Among inserts v into the sorted list first. The list keeps at most [inspect.MaxListed] values.
+// Among inserts v into first, a sorted list. The list keeps at most [inspect.MaxListed] values.
 func Among[T any](first []T, v T, compare func(a, b T) int) []T {
 	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
 		return first

@@ -21,9 +21,9 @@ func (c *Conn) Watch() {
 	}
 }
 
-// ping starts to send a ping and reports whether the client can get one. Only legacy clients get pings, and only after
-// the answer to initialize. patience limits the wait for the answer; the end of the session ends it too. (specification
-// 2025-11-25, basic/utilities/ping)
+// ping starts to send a ping and reports whether the client can get a ping. Only legacy clients get pings, and only
+// after the answer to initialize. patience limits the wait for the answer; the end of the session also ends the wait.
+// (specification 2025-11-25, basic/utilities/ping)
 func (c *Conn) ping(patience time.Duration) bool {
 	agreed := c.X.Terms.Agreed.Load()
 	if at := c.X.Out.Reach(); agreed == nil || !at.Asks || !at.Read {

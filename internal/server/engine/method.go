@@ -50,8 +50,8 @@ func (m *Method) TargetOf(p *jsonrpc.Params, params []byte) (name string, known 
 	return m.Named(raw)
 }
 
-// Named returns the name in raw, a JSON value, and reports whether it is registered. The name is empty if raw is not a
-// string.
+// Named returns the name in raw, a JSON value, and reports whether the name is registered. The name is empty if raw is
+// not a string.
 func (m *Method) Named(raw []byte) (string, bool) {
 	if len(raw) == 0 {
 		return "", false
@@ -72,7 +72,7 @@ func (m *Method) Named(raw []byte) (string, bool) {
 // limit the number of names.
 func AnyName(name []byte) (string, bool) { return string(name), true }
 
-// RowsOf returns the rows in the table of the protocol for requests of clients with this method.
+// RowsOf returns the rows in the table of the protocol for the requests with this method that clients may send.
 func RowsOf(name string) []mcp.Method {
 	var rows []mcp.Method
 	for m := range mcp.Methods() {
@@ -83,7 +83,8 @@ func RowsOf(name string) []mcp.Method {
 	return rows
 }
 
-// maxSkimmed is the number of bytes at the beginning of a result that telemetry reads. It also reads the last member.
+// maxSkimmed is the number of bytes at the beginning of a result that telemetry reads. Telemetry also reads the last
+// member of the result.
 const maxSkimmed = 64 << 10
 
 // Outcome returns the outcome that telemetry records for raw, a result of the method.

@@ -78,8 +78,8 @@ func (s *Server) Serve(
 	return err
 }
 
-// bufferedOf returns a function that reports whether t has received input that it has not returned yet. It returns nil
-// if t cannot report this.
+// bufferedOf returns a function that reports whether t has read input that its Receive has not returned yet. bufferedOf
+// returns nil if t cannot report this.
 func bufferedOf(t Transport) func() bool {
 	if b, ok := t.(interface{ Buffered() bool }); ok {
 		return b.Buffered

@@ -36,7 +36,7 @@ type Options struct {
 	Legacy   []mcp.Version // legacy revisions, newest first
 	Rates    rates.Limits
 
-	// Usage yields how much is in use of limits that all clients share, in addition to the engine's own. It may be nil.
+	// Usage yields the current use of limits that all clients share, other than the engine's own limits. It may be nil.
 	Usage func(rpc.YieldUsage)
 	// Enlist adds the server to the list of running servers under this number.
 	Enlist func(number uint64)
@@ -49,8 +49,7 @@ func (o *Options) NullID() bool {
 	return len(o.Modern) == 0 && !slices.Contains(o.Legacy, mcp.Version20251125)
 }
 
-// Patience returns how long the server waits for the log handler, and for user code that it calls at the end of
-// something.
+// Patience returns how long the server waits for the log handler, and for user code such as a Terminate method.
 func (o *Options) Patience() time.Duration { return max(o.DrainTimeout, rpc.Settle) }
 
 // Server serves clients.

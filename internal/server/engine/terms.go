@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Peer is what the server knows about a client without reading a message: the client of a connection, of a session, or
-// of one HTTP request. It is immutable.
+// Peer holds the properties of a client that the server knows before it reads a message. The client is that of a
+// connection, of a session, or of one HTTP request. A Peer is immutable.
 type Peer struct {
 	rpc.Peer
 	Principal string        // authenticated principal of the HTTP requests; empty for none
@@ -38,7 +38,7 @@ type Agreement struct {
 	Weight       int // approximate memory in bytes of Client and Capabilities
 }
 
-// Sender is how the sender of a request describes itself, in initialize or in the request.
+// Sender is the description that a client gives of itself, in initialize or in the request.
 type Sender struct {
 	Agreed             *Agreement      // nil for a modern client
 	Info, Capabilities json.RawMessage // from a modern client: valid JSON objects, or nil

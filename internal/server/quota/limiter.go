@@ -41,7 +41,8 @@ func NewLimiter(limit int) *Limiter {
 	return &Limiter{limit: limit}
 }
 
-// Acquire takes a place for a connection that already holds held places. It reports false if there is none.
+// Acquire takes a place for a connection that already holds held places. It reports false if the connection gets no
+// place.
 func (l *Limiter) Acquire(held int) bool {
 	if l == nil {
 		return true

@@ -9,9 +9,9 @@ type Account struct {
 	From netip.Addr // the address of the client; for IPv6, its network
 }
 
-// Shares divides a resource between accounts. An account may hold at most as much as is free after that. So one account
-// alone gets half of the resource, two get a third each, and so on. A new account always finds something, even if the
-// other accounts release nothing. The mutex of the owner guards a Shares.
+// Shares divides a resource between accounts. An account may hold at most as much as stays free after its reservation.
+// So one account alone gets half of the resource, two get a third each, and so on. A new account always finds
+// something, even if the other accounts release nothing. The mutex of the owner guards a Shares.
 type Shares struct {
 	Limit int             // total amount of the resource
 	Used  int             // reserved amount
@@ -28,7 +28,7 @@ func (s *Shares) Free() int { return s.Limit - s.Used }
 // left.
 func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
 
-// AffordsWithout is like Affords, for an account that first releases the amount back.
+// AffordsWithout is like Affords, for an account that releases the amount back before it reserves n.
 func (s *Shares) AffordsWithout(who Account, n, back int) bool {
 	left := s.Free() + back
 	return n <= left && s.Fair(who, n, back, left)

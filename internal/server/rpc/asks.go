@@ -25,7 +25,8 @@ type Asks struct {
 	idle       int              // guarded by mu; number of handlers that do nothing but wait for answers
 }
 
-// Waiter waits for an answer. Give is called once, without a lock. m is the answer, or nil if there will be none.
+// Waiter waits for an answer. Give is called once; its caller holds no lock. m is the answer, or nil if there will be
+// none.
 type Waiter interface{ Give(m *jsonrpc.Message) }
 
 // answerChannel receives one answer. It has room for the answer, and is closed if there will be none.
@@ -167,7 +168,7 @@ func (t *Asks) Close() {
 }
 
 // deliver delivers a client's response to the request that waits for it, in this process or in another one. It reports
-// false if no request waits for the response. The middle part of m may be broken.
+// false if no request waits for the response. The result or error in m may be invalid or missing.
 func (x *Exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) (bool, error) {
 	if x.Asks == nil {
 		return false, nil

@@ -40,7 +40,7 @@ func (x *Exchange) receiveBatch(frame []byte) {
 		}
 	}
 	b := &Batch{Out: x.Out, limit: x.FrameLimit, waiting: 1}
-	defer func() { _ = b.Answer(x.Work, Answer{}) }() // releases the batch's own share of waiting
+	defer func() { _ = b.Answer(x.Work, Answer{}) }() // all messages are handled: see Batch.waiting
 	x.receiveAll(slices.Collect(messages), b)
 }
 

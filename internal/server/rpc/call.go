@@ -20,13 +20,14 @@ type Call struct {
 	Out      Sink
 	Size     int   // of the frame, in bytes
 	Refused  error // why no handler handles the request; nil if a handler does
-	Ended    error // the cause of the handler's context, if it ended before the handler failed; nil otherwise
+	Ended    error // the cause of the handler's context, if the context ended before the handler failed; nil otherwise
 
-	// How the call is served. By default, the group serves it in a goroutine after admission.
+	// How the call is served. By default, the group serves it in a goroutine after admission. The calling goroutine is the
+	// one that has passed the request to the exchange.
 
-	Inline   bool // served immediately by the goroutine that brings it, without admission
-	InOrder  bool // served by the goroutine that brings it, after admission; it keeps its place until Conclude or GiveUp
-	OnReader bool // served by the goroutine that brings it; set at admission
+	Inline   bool // served immediately by the calling goroutine, without admission
+	InOrder  bool // served by the calling goroutine, after admission; the call keeps its place until Conclude or GiveUp
+	OnReader bool // served by the calling goroutine; set at admission
 	Deferred bool // the handler calls Conclude or GiveUp later
 	Foreign  bool // another server made the result, so telemetry captures nothing of it
 
@@ -156,9 +157,9 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 	switch {
 	case c.Refused != nil:
 		return nil, c.Refused
-	case c.keepsPlace: // its handler concludes it, or has given it up
+	case c.keepsPlace: // the handler concludes the call, or has given it up
 	case c.Exchange.Work.Err() != nil:
-		// The handler's context is derived from Work, but may end a moment after it.
+		// The handler's context is derived from Work, but may end a moment after Work.
 		return nil, context.Cause(c.Exchange.Work)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -209,9 +210,9 @@ func (c *Call) GiveUp(why error, withdraw func()) {
 }
 
 // reply sends the answer, in a frame that carries err unless err is nil, and ends the operation. send and end are
-// separate functions, because they are the deepest point of a call. In one function with a larger frame, the stacks of
-// the waiting goroutines had to grow after each garbage collection, which cost 4 % of a tiny call on a pipe with 64
-// callers.
+// separate functions, because they are the deepest point of a call. With one function, which had a larger stack frame,
+// the stacks of the waiting goroutines had to grow after each garbage collection. That cost 4 % of a tiny call on a
+// pipe with 64 callers.
 func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
 	defer c.Cancel(nil)
 	defer c.breakOff()
@@ -246,8 +247,8 @@ func (c *Call) end(result any, err, lost error) { c.Op.End(c.Handler.Outcome(res
 // breakOff ends the operation of a request in which user code has failed, unless the operation has ended.
 func (c *Call) breakOff() { c.Op.End(BrokenOff) }
 
-// sending returns the context for sending the answer. For a refused or inline call it is Work. Then the reading
-// goroutine sends the answer, and must stop when the connection ends, even if the client reads nothing.
+// sending returns the context for sending the answer. For a refused or inline call it is Work, because the reading
+// goroutine sends such an answer, and must stop when the connection ends, even if the client reads nothing.
 func (c *Call) sending() context.Context {
 	if c.Refused != nil || c.Inline {
 		return c.Exchange.Work

@@ -33,7 +33,7 @@ type known struct{ Handler }
 func (known) Value() any { return "known" }
 
 // An endable behaves like a context of context.WithCancelCause for any sequence of operations.
-func TestCallContextCanBeCancelled(t *testing.T) {
+func TestCallContextBehavesLikeWithCancelCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		left := rapid.SampledFrom([]time.Duration{time.Hour, -time.Hour}).Draw(t, "time left")
 		outer, endOuter := context.WithTimeout(context.Background(), left)

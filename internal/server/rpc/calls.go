@@ -84,7 +84,7 @@ func (t *Calls) Admit(c *Call) error {
 		if !c.OnReader {
 			t.group.Start(c)
 		}
-	case t.running == 0: // no running request would ever start it
+	case t.running == 0: // no running request is left to start this one
 		return ErrOverloaded
 	case len(t.waiting) < t.queue && !c.InOrder:
 		c.OnReader = false
@@ -98,7 +98,8 @@ func (t *Calls) Admit(c *Call) error {
 	return nil
 }
 
-// Each calls see for all requests. It returns how many are running and waiting, and the total size of their frames.
+// Each calls the function see for each request. It returns how many requests are running and waiting, and the total
+// size of their frames.
 func (t *Calls) Each(see func(c *Call, waiting, cancelled bool)) (running, waiting, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,7 +134,7 @@ func (t *Calls) Find(id jsonrpc.ID) *Call {
 	return t.live[id]
 }
 
-// Busy reports whether more than but requests are running.
+// Busy reports whether the number of running requests is greater than but.
 func (t *Calls) Busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -225,7 +226,7 @@ func (t *Calls) Cancel(id jsonrpc.ID, why error) {
 	}
 }
 
-// withdraw removes c from the queue, and reports whether it was there. mu is held.
+// withdraw removes c from the queue, and reports whether c was in the queue. mu is held.
 func (t *Calls) withdraw(c *Call) bool {
 	i := slices.Index(t.waiting, c)
 	if i < 0 {

@@ -12,25 +12,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Engine is the state that the exchanges of one connection or one HTTP handler share. It is immutable once a reader
-// reads.
+// Engine is the state that the exchanges of one connection or one HTTP handler share. It is immutable once the first
+// frame is read.
 type Engine struct {
 	Calls      Admission
-	Group      *Group  // runs everything that is not a request
+	Group      *Group  // runs the requests of a connection, and other tasks
 	Reader     *Reader // reads the frames of a connection; nil if the frames do not come from a connection
 	FrameLimit int     // limits the answers to a batch, in bytes
 	NullID     bool    // errors without an id have the id null until the client agrees on a revision
 }
 
 // Exchange carries the messages between one client and the server. It is immutable, and any number of goroutines may
-// pass it messages. The goroutine that passes a message handles the message or hands it to the group.
+// pass messages to it. The goroutine that passes a message handles the message or hands it to the group.
 type Exchange struct {
 	*Engine
 	Peer   *Peer // the client, for telemetry
 	Server Server
 	Asks   *Asks // unanswered requests of the server; nil if the server cannot send requests
 	Out    Sink  // for answers, unless a request has a sink of its own
-	Place  Place // the place that the requests occupy; nil for none
+	Place  Place // occupied by the requests; nil for none
 
 	Work context.Context // parent of the handlers' contexts; ends when the server stops working for the client
 	Life context.Context // for sending; ends when the client can no longer receive
@@ -65,7 +65,8 @@ type Elsewhere interface {
 	Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
 }
 
-// Place is a place that a client's requests occupy until they are answered, even if the client disconnects earlier.
+// Place is a share of a limit, for example of the requests that an HTTP handler processes at once. A client's requests
+// occupy it until they are answered, even if the client disconnects earlier.
 type Place interface {
 	// Retain adds a request to the place.
 	Retain()
@@ -297,8 +298,9 @@ func (x *Exchange) WantsNull() bool {
 	return x.NullID
 }
 
-// expectsAnswer reports whether the client expects an answer to a frame that violates the protocol. A frame that looks
-// like a response expects none, and neither does one that looks like a notification: it has a method and no id.
+// expectsAnswer reports whether the client expects an answer to a frame that violates the protocol. The client expects
+// none if the frame looks like a response, or like a notification. A frame with a method and no id looks like a
+// notification, unless the violation may be the reason why the id is missing.
 func expectsAnswer(v *jsonrpc.Violation) bool {
 	switch {
 	case v.Response:

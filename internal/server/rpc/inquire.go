@@ -90,7 +90,7 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 	case m = <-answer:
 	case <-ctx.Done():
 		left = context.Cause(ctx)
-	case <-q.Context.Done(): // ctx may not be derived from it
+	case <-q.Context.Done(): // ctx may not be derived from q.Context
 		left = q.ending()
 	}
 	if left != nil {
@@ -173,7 +173,8 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "no longer needed"})
 }
 
-// Withdraw sends notifications/cancelled with the params p for the operation asked. meta goes into its _meta.
+// Withdraw sends notifications/cancelled with the params p for the operation asked. meta goes into the _meta of the
+// notification.
 func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
 	p mcp.CancelledParams) {
 	params, err := mcp.AppendParams(nil, p)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Notify sends a notification with a span of its own. meta goes into its _meta.
+// Notify sends a notification with a span of its own. meta goes into the _meta of the notification.
 func (p *Peer) Notify(ctx context.Context, out Sink, v mcp.Version, method string, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.Send(ctx, out, v, instrument.Request{Method: method}, meta, params)

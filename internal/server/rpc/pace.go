@@ -31,21 +31,21 @@ func (p *Pace) quick() bool { return p.load().quick() }
 type record struct {
 	mean      uint32 // mean time of the latest runs, in nanoseconds
 	runs      uint16 // number of runs since the start or the last stall; counting stops when more runs change nothing
-	doublings uint16 // how often the number of runs until the handler is trusted has doubled
+	doublings uint16 // how often stalls have doubled the number of runs that the handler needs before it is trusted
 }
 
 const (
 	quickRun   = 50 * time.Microsecond
 	window     = 16   // number of runs in the mean
-	FirstTrust = 32   // runs until a new handler is trusted
+	FirstTrust = 32   // number of runs before a new handler is trusted
 	maxDouble  = 7    // maximum number of doublings
-	lapse      = 1024 // trusted runs that undo one doubling
+	lapse      = 1024 // number of quick runs of a trusted handler that undo one doubling
 )
 
-// trust returns how many runs the handler needs before it is trusted.
+// trust returns how many runs the handler needs before it is trusted: before its mean time counts.
 func (r record) trust() uint16 { return FirstTrust << r.doublings }
 
-// quick reports whether most runs are quick.
+// quick reports whether the handler is trusted and its runs are quick on average.
 func (r record) quick() bool { return r.runs >= r.trust() && r.mean <= uint32(quickRun) }
 
 // add returns the record with one more run. A run longer than Patience counts as Patience.
@@ -66,7 +66,7 @@ func (r record) add(took time.Duration) record {
 	return r
 }
 
-// stalled returns r after a stall: the handler is not trusted until it has had twice as many runs, up to a limit.
+// stalled returns r after a stall: the handler needs twice as many runs as before to be trusted again, up to a limit.
 func (r record) stalled() record {
 	return record{r.mean, 0, min(r.doublings+1, maxDouble)}
 }

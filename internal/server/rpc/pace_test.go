@@ -54,7 +54,7 @@ func TestHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 	}
 }
 
-func TestRunsEarnAndLoseTrust(t *testing.T) {
+func TestHandlerGainsTrustByQuickRunsAndLosesItByStalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := new(Pace)
 		since, stalls := 0, 0 // runs since the last stall
@@ -94,7 +94,7 @@ func TestRunsEarnAndLoseTrust(t *testing.T) {
 	})
 }
 
-func TestSlowRunsUndoNoDoubling(t *testing.T) {
+func TestSlowRunsKeepTheDoublings(t *testing.T) {
 	var r record
 	for range 3 {
 		r = r.stalled()

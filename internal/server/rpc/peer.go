@@ -47,13 +47,14 @@ type sessionPeer struct {
 	peer    *instrument.Peer
 }
 
-// EnterSession adds the id of the session that the client has opened to the description.
+// EnterSession adds the id of a session to the description, when the client has opened that session.
 func (p *Peer) EnterSession(v mcp.Version, id string) {
 	facts := instrument.Facts{Network: p.Network, MCPVersion: string(v)}
 	p.session.Store(&sessionPeer{v, p.Tel.Peer(facts, id)})
 }
 
-// Seen returns the description of the client for a message of revision v, or nil if v is empty.
+// Seen returns the description of the client for a message of revision v. It returns nil for an unknown or empty v, and
+// for a revision other than that of the client's session.
 func (p *Peer) Seen(v mcp.Version) *instrument.Peer {
 	s := p.session.Load()
 	switch {

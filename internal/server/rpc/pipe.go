@@ -17,7 +17,7 @@ type Pipe struct {
 	Observer
 }
 
-// Notify implements [Sink]. A panic of the connection is an error.
+// Notify implements [Sink]. A panic of the connection becomes an error.
 func (p *Pipe) Notify(ctx context.Context, frame []byte) (err error) {
 	return p.send(ctx, func() error { return p.Conn.Send(ctx, frame) })
 }

@@ -31,7 +31,7 @@ type Reader struct {
 
 	mu       sync.Mutex
 	running  *Call       // guarded by mu; served by the goroutine that reads; nil while it reads
-	used     bool        // guarded by mu; a request was served here since the last check
+	used     bool        // guarded by mu; the goroutine that reads has served a request since the last check
 	checking bool        // guarded by mu; the timer is set; always true while running is set
 	timer    *time.Timer // guarded by mu; for the next check; nil before the first
 	checks   sync.WaitGroup
@@ -40,8 +40,8 @@ type Reader struct {
 const (
 	// Patience is about how long a request that seemed quick may keep the reader from reading.
 	Patience = time.Millisecond
-	// If requests arrive less than steady apart, it costs less to check the reader with a timer than to start a goroutine
-	// for each request.
+	// steady is the interval between two requests below which it costs less to check the reader with a timer than to start
+	// a goroutine for each request.
 	steady = 250 * time.Microsecond
 )
 
@@ -79,7 +79,7 @@ func (r *Reader) Run() {
 	dealing := false
 	defer func() {
 		if r.turn.Load() != mine {
-			return // the panic continues
+			return // another goroutine reads now; a panic of this one continues
 		}
 		if v := recover(); v != nil {
 			r.done <- ReadResult{Panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
@@ -239,7 +239,8 @@ func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }
 
-// skipped answers a skipped frame above the limit, if its ends show that the frame was a request with an id.
+// skipped handles a frame above the limit, which was skipped. If the ends of the frame show a request with an id,
+// skipped answers it. If they show a response, the request that waits for the response fails.
 func (x *Exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e

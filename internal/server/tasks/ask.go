@@ -13,7 +13,7 @@ import (
 )
 
 // CanAsk reports whether the handler asks the client through the task, with Ask. Otherwise the handler asks through the
-// request. If the client then has to send the request again, this call never becomes a task by itself, because the
+// request, and the call does not become a task after [Run.After]: the client may have to send the request again, so the
 // handler is about to return. ctx is the context of the handler.
 func (r *Run) CanAsk(ctx context.Context) (bool, error) {
 	unlock, err := r.lock(ctx) // another goroutine may be creating the task

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// errand calls do in a goroutine of a group after start. Calls do not overlap. If start is called during a call, one
-// more call follows.
+// errand calls do in a goroutine of a group when start is called. Calls of do not overlap. If start is called while do
+// runs, one more call of do follows.
 type errand struct {
 	group *rpc.Group
 	do    func()

@@ -123,7 +123,7 @@ func (b *bakery) bake(recipe string) string {
 	return m.Result.TaskID
 }
 
-// is checks the status of a task, and returns the task.
+// is requires that a task has this status, and returns the task.
 func (b *bakery) is(id string, want mcp.TaskStatus) mcp.DetailedTask {
 	b.t.Helper()
 	result, err := b.keeper.Get(b.t.Context(), baker, id)

@@ -29,7 +29,7 @@ type Options struct {
 	PollInterval time.Duration // interval at which clients should poll a task
 	MaxRunning   int           // maximum number of concurrent runs
 	MaxKept      int           // maximum number of tasks of this server in the store
-	MaxKeptBytes int           // maximum total weight of these tasks
+	MaxKeptBytes int           // maximum total weight of these tasks, in bytes
 	MaxResult    int           // maximum size of a task's result, in bytes
 	Lease        time.Duration // time without a renewal after which other servers fail a task
 	Stopping     *mcp.Error    // error of the calls and tasks that Shutdown ends
@@ -41,10 +41,10 @@ type Keeper struct {
 	Options Options // immutable once the first task was created
 
 	owner  string     // id of this server in the store
-	group  *rpc.Group // runs handlers and errands
+	group  *rpc.Group // runs the handlers, and [Run.sync]
 	ledger *ledger
 
-	turn lock.Mutex // held while starting or stopping to watch the store
+	turn lock.Mutex // held while a watch of the store starts or stops
 
 	mu        sync.Mutex
 	runs      map[string]*Run                  // guarded by mu; by task id, even if the call has not become a task yet
@@ -197,7 +197,7 @@ func (k *Keeper) watch(ctx context.Context) {
 	k.unwatch = stop
 }
 
-// saved passes a revision that any server has saved to the task's run and listeners.
+// saved informs the run and the listeners of a task of a revision that any server has saved.
 func (k *Keeper) saved(id string, revision int64) {
 	k.mu.Lock()
 	r := k.runs[id]
@@ -236,8 +236,8 @@ func (k *Keeper) leave(r *Run) {
 	}
 }
 
-// Each calls see for each run, with its tool and the latest revision of its task. The revision is nil before the call
-// becomes a task.
+// Each calls the function see for each run, with the run's tool and the latest revision of its task. The revision is
+// nil before the call becomes a task.
 func (k *Keeper) Each(see func(tool string, task *store.Task)) {
 	for _, r := range k.running() {
 		see(r.Tool, r.latest())
@@ -293,7 +293,7 @@ func (k *Keeper) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// stopWatching ends watch.
+// stopWatching ends the watch of the store.
 func (k *Keeper) stopWatching() {
 	k.turn.Lock() // watch holds turn no longer than the timeout of its store call
 	defer k.turn.Unlock()
@@ -306,7 +306,7 @@ func (k *Keeper) stopWatching() {
 	}
 }
 
-// disown marks the tasks of runs that Shutdown no longer waits for as failed.
+// disown marks the tasks of some runs as failed: Shutdown no longer waits for these runs.
 func (k *Keeper) disown(runs []*Run) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

@@ -46,7 +46,7 @@ func (r *Run) initLegacy() error {
 }
 
 // legacyTTL returns the lifetime of a task. asked is the requested lifetime in ms, or nil. most is the server's
-// maximum; zero means no maximum. The lifetime is at least least, so that the client can see the task, but never above
+// maximum; zero means no maximum. The result is not below least, so that the client can see the task, but never above
 // most.
 func legacyTTL(asked *int64, most, least time.Duration) time.Duration {
 	if asked == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// introduce records that the client has received the task's id. From now on the session gets notifications about the
-// task.
+// introduce records that the client has received the task's id. From now on the session gets status notifications about
+// the task.
 func (r *Run) introduce() {
 	r.mu.Lock()
 	r.Legacy.introduced = true

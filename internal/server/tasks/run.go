@@ -20,8 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Run handles a call that is a task or may become one. The run ends with the request until the call becomes a task, and
-// with the task after that.
+// Run handles a call that is a task or may become one. Until the call becomes a task, the run ends when the request
+// ends. After that, the run ends when the task ends.
 type Run struct {
 	Handler Handler
 	Keeper  *Keeper
@@ -45,7 +45,7 @@ type Run struct {
 	errand  errand          // calls sync
 
 	turn     lock.Mutex          // held while creating the task and while ending the run
-	begun    chan struct{}       // closed after the task was created and first was set
+	begun    chan struct{}       // closed after the task was created; the field first is set before
 	first    *store.Task         // first revision
 	answered chan struct{}       // closed after the handler returned without a task; result and err are set before
 	result   *mcp.CallToolResult // answer to the request; nil if err is set
@@ -58,8 +58,8 @@ type Run struct {
 	moved   broadcast.Signal // guarded by mu; sent after each later revision
 	message *string          // guarded by mu; status message that waits to be saved; nil for none
 	told    time.Time        // guarded by mu; time of the last saved status message
-	asking  bool             // guarded by mu; the handler asks the client, which then sends the request again
-	timer   *time.Timer      // guarded by mu; starts the errand: first to create the task, then to renew the lease
+	asking  bool             // guarded by mu; the handler asks through the request; see [Run.CanAsk]
+	timer   *time.Timer      // guarded by mu; calls sync: first to create the task, then to renew the lease
 	still   bool             // guarded by mu; the timer is no longer reset
 }
 
@@ -152,7 +152,7 @@ func (r *Run) bind() (err error) {
 	return err
 }
 
-// Begin turns the call into a task, unless it already is one. From then on, requests about the task find it. The error
+// Begin turns the call into a task, unless it already is one. Requests about the task find it from then on. The error
 // is the cause of ctx or of the request's context, [rpc.ErrAnswered], or the reason why the task cannot be created now.
 // (tasks extension, "Task Creation")
 func (r *Run) Begin(ctx context.Context) error {

@@ -26,7 +26,7 @@ func (r *Run) latest() *store.Task {
 	return r.record
 }
 
-// saved starts the errand if the store has a newer revision than the latest known one.
+// saved starts a background call of [Run.sync] if the store has a newer revision than the latest known one.
 func (r *Run) saved(revision int64) {
 	if t := r.latest(); t == nil || t.Revision < revision {
 		r.errand.start()
@@ -121,7 +121,7 @@ func (r *Run) takeMessage(at time.Time) (message *string) {
 	return message
 }
 
-// setTimer starts the errand after d, or when the task expires. mu is held.
+// setTimer starts a background call of [Run.sync] after d, or sooner if the task expires before that. mu is held.
 func (r *Run) setTimer(d time.Duration) {
 	if r.still {
 		return
@@ -136,7 +136,7 @@ func (r *Run) setTimer(d time.Duration) {
 }
 
 // SetMessage sets the status message of the task. It does not wait until the message is saved. The error is the cause
-// of the handler's context, if that has ended.
+// of the handler's context, if that context has ended.
 func (r *Run) SetMessage(message string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

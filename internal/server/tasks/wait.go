@@ -101,7 +101,7 @@ func (k *Keeper) Result(request *rpc.Call, a Asker, c Client, id string) (any, e
 
 var errCancelled = &mcp.Error{Code: mcp.CodeInternalError, Message: "the task was cancelled"}
 
-// wait is a tasks/result request that waits for its task. Only the waiting goroutine uses it.
+// wait is a tasks/result request that waits for its task.
 type wait struct {
 	keeper  *Keeper
 	request *rpc.Call
@@ -112,7 +112,7 @@ type wait struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	questions map[string]context.CancelFunc // cancels each question, open or answered; keys are the keys of the task
+	questions map[string]context.CancelFunc // cancels each question, by key in the task; owned by the waiting goroutine
 	asking    sync.WaitGroup                // goroutines that ask questions
 }
 
@@ -192,7 +192,7 @@ func (w *wait) ask(t *store.Task) {
 	}
 }
 
-// withdraw withdraws the questions that the client has not answered.
+// withdraw withdraws the questions that the client has not answered, and waits for the goroutines that ask them.
 func (w *wait) withdraw() {
 	for _, cancel := range w.questions {
 		cancel()

@@ -157,7 +157,8 @@ func (w *Watch) forget(id string) {
 	w.keeper.unlisten(id, w)
 }
 
-// Stop ends the watch. After Stop returns, no call of send starts. w may be nil; otherwise Start must have been called.
+// Stop ends the watch. For one state that is already loaded, a call of send may still follow. w may be nil; otherwise
+// Start must have been called.
 func (w *Watch) Stop() {
 	if w == nil {
 		return

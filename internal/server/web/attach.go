@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// session loads the principal's session with this id from the store and returns it held. It returns nil if there is no
-// such session.
+// session loads the principal's session with this id from the store and returns it held: see [session.hold]. It returns
+// nil if there is no such session.
 func (f *fleet) session(r *http.Request, id, principal string) (*session, error) {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
@@ -91,7 +91,7 @@ func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revisio
 	return s, nil
 }
 
-// await waits until another goroutine has completed the attachment of the session.
+// await waits until another goroutine has attached the session, and returns the error of the attachment.
 func (sh *shared) await() error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()

@@ -145,8 +145,8 @@ func (u *upload) grow(from, to int) (grown func(), err error) {
 // roomWait is how long a body waits for memory at most.
 const roomWait = 5 * time.Second
 
-// await waits for memory. This time does not count towards the time limit of the body, because the server reads
-// nothing.
+// await waits for memory. The wait does not count against BodyRate, because the server reads nothing; but it counts
+// against BodyTimeout.
 func (u *upload) await(n int) bool {
 	if u.cfg.BodyRate >= 0 {
 		u.extend(roomWait + bodyWindow)

@@ -11,7 +11,7 @@ var threeDigits = func() string {
 	return string(all)
 }()
 
-// decimal formats a number. It does not allocate for a number of up to three digits, which is the usual length of a
+// decimal formats a number. It does not allocate for a number of up to three digits, such as the Content-Length of a
 // short answer. [strconv.Itoa] allocates from 100 on, which was one of the fifteen allocations of this package for a
 // tiny call over HTTP.
 func decimal(n int) string {

@@ -208,7 +208,7 @@ func TestHandlerServesCustomServer(t *testing.T) {
 	})
 }
 
-func TestSessionEventsCountAgainstItsAccount(t *testing.T) {
+func TestEventsCountAgainstTheAccountOfTheirSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := store.NewMemoryEvents(0, 40<<20) // 64 MiB for all sessions together
 		f := newFerry(&web.Options{Events: events})
@@ -235,8 +235,8 @@ func TestSessionEventsCountAgainstItsAccount(t *testing.T) {
 			return n
 		}
 		if kept("bob") != 1 || kept("one") != 0 || kept("two") != 1 {
-			t.Errorf("of one account with two sessions and one with the largest, %d, %d and %d events are kept, want the "+
-				"first of the former gone",
+			t.Errorf("%d and %d events of the account with two sessions and %d events of the other account are kept, "+
+				"want 0, 1 and 1",
 				kept("one"), kept("two"), kept("bob"))
 		}
 		if err := f.Shutdown(t.Context()); err != nil {

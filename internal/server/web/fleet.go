@@ -60,8 +60,8 @@ func (f *fleet) leave(ctx context.Context) {
 	_ = f.store.Beat(ctx, f.self, 0) // on failure, the lease expires
 }
 
-// ttl returns how long the store keeps an idle session with the timeout lasts. It is a little longer than the timeout,
-// so that the process that used the session last can end it first.
+// ttl returns how long the store keeps an idle session whose timeout is lasts. The store keeps it a little longer than
+// the timeout, so that the process that used the session last can end it first.
 func ttl(lasts time.Duration) time.Duration {
 	if lasts < 0 {
 		return 0
@@ -158,9 +158,9 @@ func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
 	return f.store.Publish(ctx, process, raw)
 }
 
-// receive calls take once for each signal to a process, or for each signal to all processes if process is empty. If
-// signals are missing, it calls take with nil in their place. A store that has lost signals yields earlier ones again;
-// receive skips them.
+// receive calls the function take once for each signal to a process, or for each signal to all processes if process is
+// empty. If signals are missing, take gets nil in their place. A store that has lost signals yields earlier signals
+// again; receive skips them.
 func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
 	at, latest := int64(0), int64(0)
 	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {

@@ -19,7 +19,8 @@ import (
 )
 
 // board is the sink for messages that belong to no request, in a session whose store several processes share. A reader
-// of this stream reads it from the store. Only the process of the latest reader writes to it.
+// of the stream with these messages reads them from the store. Only the process of the latest reader writes to the
+// stream.
 type board struct {
 	rpc.Mute
 	s *session
@@ -38,7 +39,7 @@ func (b board) Notify(ctx context.Context, frame []byte) error {
 // Answer does nothing, because each request has its own stream.
 func (b board) Answer(context.Context, rpc.Answer) error { return nil }
 
-// streamNote describes a stream. Its process leaves the note in the store for other processes.
+// streamNote describes a stream. The process that writes the stream keeps the note in the store for other processes.
 type streamNote struct {
 	Process string `json:"process"`
 	asked
@@ -267,8 +268,8 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// ask requests the end of a stream from its process, which sends the end if it has already finished the stream (see
-// ended). If the process is dead, ask ends the stream itself.
+// ask asks the process that writes a stream for the end of the stream. If that process has already finished the stream,
+// it sends the end (see ended). If the process is dead, ask ends the stream itself.
 func (c *follower) ask(ctx context.Context) {
 	sig := signal{Kind: signalFollowed, Session: c.s.id, Stream: c.stream}
 	switch process := c.note.Process; {
@@ -316,8 +317,8 @@ func (a *asked) fail(e *mcp.Error) (data []byte) {
 	return data
 }
 
-// ended handles a signal from a client in another process that waits for the end of a stream. If this process has
-// finished the stream, the store has lost the end; a lagging replica does that. Then ended appends an end.
+// ended handles a signal from another process, in which a client waits for the end of a stream. If this process has
+// finished the stream, the store has lost the end, as a lagging replica does. Then ended appends an end.
 func (f *fleet) ended(ctx context.Context, sig *signal) {
 	if s := f.h.sessions.known(sig.Session); s != nil && s.stream(sig.Stream) != nil {
 		return
@@ -399,8 +400,8 @@ type yielding struct{ t *stream }
 
 func (y yielding) Run() { y.t.yield() }
 
-// readHere records that all processes know a reader of this process. From now on the reader gets the messages that
-// belong to no request.
+// readHere records that all processes know a reader of this process. From now on a reader of stream 0 gets the messages
+// that belong to no request.
 func (sh *shared) readHere(stream, number int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -416,7 +417,8 @@ func (sh *shared) readHere(stream, number int64) {
 	}
 }
 
-// readElsewhere ends the reader of a stream, unless it was announced after the reader in the other process.
+// readElsewhere ends the reader of a stream in this process, unless this reader was announced after the reader in the
+// other process.
 func (sh *shared) readElsewhere(stream int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

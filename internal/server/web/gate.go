@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// gate counts the HTTP requests in progress. It limits the POSTs that are processed after their body has arrived.
+// gate counts the HTTP requests in progress. It limits how many POSTs are processed at once; a POST counts once
+// its body has arrived.
 type gate struct {
 	room *quota.Memory // memory for bodies
 
@@ -19,7 +20,7 @@ type gate struct {
 	closed atomic.Bool
 
 	mu     sync.Mutex
-	places quota.Shares     // guarded by mu; places of POSTs, without lingering ones
+	places quota.Shares     // guarded by mu; places of POSTs that do not linger
 	waits  quota.Shares     // guarded by mu; handlers that wait for their clients
 	moved  broadcast.Signal // guarded by mu; sent when a request ends or frees its place
 }

@@ -83,7 +83,7 @@ func (t *stream) serve(ctx context.Context, r *response) {
 
 // read connects a response to the general stream if lastEventID is empty or there is no store of events. Otherwise it
 // connects the response to the stream of that event, after the event. If read returns an error, it has written nothing:
-// the event or later ones are missing, or the store has failed.
+// the event id is invalid, the event or later ones are missing, or the store has failed.
 func (s *session) read(ctx context.Context, r *response, lastEventID string) (*stream, error) {
 	if lastEventID == "" || s.cfg.Events == nil {
 		s.general.listen(r)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// postAlone answers a message of a legacy client without a session, in the revision of its header.
+// postAlone answers a message of a legacy client without a session, in the revision that the message's header names.
 // (specification 2025-06-18, basic/transports, "Protocol Version Header")
 func (h *Handler) postAlone(p *post) {
 	v := p.version

@@ -9,8 +9,8 @@ import (
 )
 
 // pump reads a body with a deadline if the response writer supports none, for example behind middleware without a
-// method Unwrap. It reads in a separate goroutine and buffer, so that the goroutine that waits for it can leave at the
-// deadline. Only the goroutine of the request uses it.
+// method Unwrap. It reads in a separate goroutine and buffer, so that the goroutine of the request can leave at the
+// deadline. Only that goroutine calls Read and stop.
 //
 // An abandoned read ends soon after the handler has returned, because net/http then interrupts it in HTTP/1 and HTTP/2.
 type pump struct {

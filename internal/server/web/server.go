@@ -100,9 +100,9 @@ type Conn interface {
 
 	// The methods below are for sessions in a store.
 
-	// Share makes the session known to other processes. From now on the handler sends its notices. If passing is set, the
-	// session continues in other processes when this connection ends. others is nil for a session that only this process
-	// serves.
+	// Share makes the session known to other processes. From now on the handler sends the notices of the session. If
+	// passing is set, the session continues in other processes when this connection ends. others is nil for a session that
+	// only this process serves.
 	Share(others Others, passing bool)
 	// SetPassing changes the passing flag of Share.
 	SetPassing(bool)
@@ -112,7 +112,8 @@ type Conn interface {
 	State() State
 	// SetState restores a state that State returned. It does not change values that client and server have agreed on.
 	SetState(*State)
-	// Restore opens a session of another process from its state. A host of the server may refuse the session.
+	// Restore opens a session of another process from its state. An mcpserver.Initializer of this process may reject the
+	// session.
 	Restore(ctx context.Context, st *State) error
 	// Watched returns the URIs of the watched resources, sorted.
 	Watched() []string

@@ -39,17 +39,17 @@ type session struct {
 	weight   int           // guarded by sessions.mu; memory for the introduction, in bytes
 
 	mu    sync.Mutex
-	held  int32 // guarded by mu; number of HTTP requests in progress
+	held  int32 // guarded by mu; number of uses in progress, mostly HTTP requests
 	met   bool  // guarded by mu; the client has sent a request after the one that opened the session
 	ended bool  // guarded by mu
 	last  int64 // guarded by mu; number of the newest stream
-	// streams holds the streams that are still written to, by number. The number is negative until the store assigns one.
-	// It is guarded by mu.
+	// streams holds the streams that are still written to, by number. In a shared session, the number of a stream is
+	// negative until the store assigns one. The map is guarded by mu.
 	streams map[int64]*stream
 }
 
-// fewest is the minimum of the limit for a session's running and waiting requests. It applies even if the limit for
-// running handlers is lower, because a handler that waits for the client's answer occupies no place.
+// fewest is the lowest limit for the running and waiting requests of a session together. It applies even if the limit
+// for running handlers is lower, because a handler that waits for the client's answer occupies no place.
 const fewest = 4
 
 // newSession returns a session that is held and not open yet, or nil if the limit of sessions is reached. The session
@@ -97,7 +97,7 @@ func (h *Handler) makeSession(id string, c Client, since time.Time, channel *res
 		},
 		Quit: func(reason error) { h.quit(s, reason) },
 	})
-	s.idle = time.AfterFunc(time.Hour, func() { // only the id, because the runtime may keep a stopped timer for long
+	s.idle = time.AfterFunc(time.Hour, func() { // does not refer to s: the runtime may keep a stopped timer
 		if s := h.sessions.known(id); s != nil && s.expired() {
 			h.expire(s)
 		}

@@ -22,9 +22,9 @@ type shared struct {
 	revision atomic.Int64              // revision of the record in this process; 0 until the store has one
 	deleted  atomic.Bool               // this process has deleted the session from the store
 
-	saving  sync.Mutex    // held while this process loads or replaces the record and informs its hosts
+	saving  sync.Mutex    // held while this process loads or replaces the record, or informs its session handlers
 	record  sessionRecord // guarded by saving
-	refused error         // guarded by saving; why a host in this process refused the session
+	refused error         // guarded by saving; why an mcpserver.Initializer of this process rejected the session
 
 	handed handed
 
@@ -102,7 +102,7 @@ func (sh *shared) set(raw []byte, revision int64) error {
 	return nil
 }
 
-// enter restores a session of the store in this process and presents it to the hosts. saving is held.
+// enter restores a session of the store in this process, and presents it to the mcpserver.Initializers. saving is held.
 func (sh *shared) enter(ctx context.Context, revision int64) error {
 	if err := sh.s.conn.Restore(ctx, &sh.record.State); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (sh *shared) Amend(ctx context.Context, change func()) error {
 	if err := sh.replace(ctx, change); err != nil {
 		return rpc.Fail(ErrStore, err)
 	}
-	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // best effort: the next request loads it, too
+	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // best effort: the next request also loads it
 	return nil
 }
 

@@ -97,8 +97,8 @@ func (h *Handler) takes(p *post, x *rpc.Exchange) bool {
 	return true
 }
 
-// lead calls deal. If user code ends the goroutine, lead calls respond to complete the response, because net/http would
-// otherwise send nothing.
+// lead calls the function deal. If user code ends the goroutine, lead calls the function respond to complete the
+// response, because net/http would otherwise send nothing.
 func (p *post) lead(deal, respond func()) {
 	usercode.Pass(deal, func() {
 		respond()

@@ -18,7 +18,7 @@ import (
 // ErrNotResumable is the error of [CloseStream] if the client would be unable to resume the stream.
 var ErrNotResumable = errors.New("the client cannot resume the stream")
 
-// CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.RequestInfo.CloseStream.
+// CloseStream closes the stream of out, on which a client waits for an answer. See mcpserver.RequestInfo.CloseStream.
 func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 	if b, ok := out.(*rpc.Batch); ok {
 		out = b.Out
@@ -33,7 +33,7 @@ func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 // messages that belong to no request. It outlives the connections on which the client reads its events.
 type stream struct {
 	s      *session
-	number int64        // guarded by mu and the session's mu; negative until a store assigns one
+	number int64        // guarded by mu and the session's mu; see session.streams
 	events store.Events // nil if the stream cannot be resumed; guarded by mu
 	asked  asked        // set only if other processes may need to end the stream
 
@@ -217,7 +217,7 @@ func (t *stream) detach(r *response) {
 	r.close()
 }
 
-// yield detaches the reader, because the client reads the stream elsewhere.
+// yield detaches the reader, because the client now reads the stream from another process.
 func (t *stream) yield() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -295,7 +295,7 @@ func (t *stream) listen(r *response) {
 	t.attach(r, func() error { return t.s.openBehind(t.id(t.latest), r) }, nil)
 }
 
-// attach connects a client to the stream. It calls open, then writes the missed events. mu is held.
+// attach connects a client to the stream. It calls the function open, then writes the missed events. mu is held.
 func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()

@@ -58,9 +58,9 @@ func onePlace(*session) int          { return 1 }
 func weightOfSession(s *session) int { return s.weight } // sessions.mu must be held
 
 // clear makes room for n more units of a shared resource for an account. If necessary it removes newcomers from the
-// table, oldest first. It removes newcomers of the same account first, so that an account pays for its own sessions. In
-// the account's share, other newcomers count as free capacity. If removing newcomers cannot free enough, clear removes
-// none. mu is held.
+// table, oldest first. It removes newcomers of the same account first, so that an account pays for its own sessions.
+// The account's share is computed as if the newcomers of other accounts were already removed. If removing newcomers
+// cannot free enough, clear removes none. mu is held.
 func (t *sessions) clear(
 	of *quota.Shares, who quota.Account, n int, takes func(*session) int,
 ) (evicted []*session, ok bool) {
@@ -105,8 +105,8 @@ func (t *sessions) open(s *session) (ok bool) {
 	return !t.closed
 }
 
-// attach returns the session with this id, held. If there is none, attach calls fresh and adds its result. It returns
-// nil if no place is free. The caller must end the evicted newcomers.
+// attach returns the session with this id, held. If there is none, attach adds the session that fresh returns. It
+// returns nil if no place is free or the table is closed. The caller must end the evicted newcomers.
 func (t *sessions) attach(
 	id string, who quota.Account, fresh func() *session,
 ) (s *session, isFresh bool, evicted []*session) {

@@ -14,7 +14,7 @@ type Load struct {
 	Bytes         int // memory of bodies
 	Sessions      int // including those that are being opened
 	Introductions int // memory of client introductions, in bytes
-	Accounts      int // accounts that use any resource
+	Accounts      int // accounts that use a resource, summed over the resources
 	Closing       bool
 }
 
