@@ -24,7 +24,7 @@ type AttemptStart struct {
 	Parent Ref
 
 	// Previous names the span of the preceding attempt. An attempt with a Previous starts its own trace and links to that
-	// span, because it belongs to no caller's request, and a connection may be lost and restored for weeks.
+	// span, because such an attempt belongs to no caller's request, and a connection may be lost and restored for weeks.
 	Previous Ref
 }
 
@@ -82,8 +82,8 @@ func (a *Attempt) TraceContext() TraceContext {
 	return a.client.traces.inject(a.ctx)
 }
 
-// Ready ends the attempt because the connection to p is ready. name and version are the ones that the server sent in
-// the negotiation; empty if it sent none. A metric shows them while the client is ready.
+// Ready ends the attempt because the connection to p is ready. name and version are the server's, as sent in the
+// negotiation; they are empty if the server sent none. A metric shows them while the client is ready.
 func (a *Attempt) Ready(p *Peer, name, version string) {
 	if a.client != nil && !a.ended {
 		a.server = newImplementation(name, version)

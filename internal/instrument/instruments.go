@@ -18,8 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// instruments holds the instruments of the schema. Instruments of the semantic conventions are named after the sender
-// or receiver of a message, our own instruments after the process.
+// instruments holds the instruments of the schema. In the names of the semantic conventions, client means the sender of
+// a message, and server the receiver. In the names of our own instruments, client means a [Client], and server a
+// [Server].
 type instruments struct {
 	clientDuration metric.Float64Histogram
 	serverDuration metric.Float64Histogram

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless it serves
-// other operations, too.
+// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless the
+// goroutine also serves other operations.
 func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	made := op.side.logs.loggers()
 	log := made.log

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ToolSize is the size of a part of a tool's definition. It has the same fields as the type of package contextcost, so
-// that one type converts to the other.
+// ToolSize is the size of a part of a tool's definition. It has the same fields as Size of package contextcost, so that
+// one type converts to the other.
 type ToolSize struct{ Bytes, EstimatedTokens int }
 
 func (s *ToolSize) add(other ToolSize) {

@@ -65,9 +65,9 @@ func (t *TraceContext) Keys() iter.Seq[string] {
 	}
 }
 
-// Declared returns the keys that the propagator declares ([propagation.TextMapPropagator.Fields]), without the W3C's
-// and no matter whether it has written them. These keys belong to the propagator alone, like the W3C's: other values
-// under them name another trace and are not sent. Callers must not change the slice.
+// Declared returns the keys that the propagator declares ([propagation.TextMapPropagator.Fields]), except the W3C's,
+// even if the propagator has not written them. Only the propagator may write these keys and the W3C's: any other value
+// under such a key names another trace and is not sent. Callers must not change the slice.
 func (t *TraceContext) Declared() []string { return t.declared }
 
 // Headers returns the declared keys of Others with their values. Only these are repeated outside of the message, in

@@ -101,7 +101,8 @@ func seriesOf(attrs []Use) int {
 	return n
 }
 
-// valuesOf returns the number of values of an attribute on a metric. A missing value counts as one.
+// valuesOf returns the number of values of an attribute on a metric. If the attribute may be missing, that is one more
+// value.
 func valuesOf(u Use) int {
 	for _, group := range together {
 		if slices.Contains(group.keys, u.Key) {

@@ -122,7 +122,7 @@ func TestExactlyClosedAttributesListValues(t *testing.T) {
 func TestOwnNamesStartWithClientOrServerPrefix(t *testing.T) {
 	for _, c := range carriers() {
 		if isOfConventions(c.name) {
-			continue // named after the message, not the process
+			continue // in these names, client and server mean sender and receiver
 		}
 		side, _, _ := strings.Cut(c.name, ".")
 		if side != "mcp_client" && side != "mcp_server" {
