@@ -79,7 +79,7 @@ func (m *Message) Checked() bool { return m.checked }
 // The error, a [*Violation] with the first bytes of the original frame, is the error of decode, see [Message.Invalid],
 // or describes the problem behind the value. If decode stopped before the end of the middle, the frame may have an
 // extension member of object type behind the value. Consume then reads the envelope again, skipping the consumed bytes,
-// and requires that it is the same message.
+// and requires that the envelope still has the same kind and id.
 //
 // So Consume rejects one kind of frame that a full scan would accept: a request with its id behind its params and
 // before an extension member that is an object, because Parse took it for a notification. The violation carries the id.
@@ -100,7 +100,8 @@ func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	return err
 }
 
-// headSize is the number of leading bytes of a frame that a Violation keeps, by which telemetry distinguishes frames.
+// headSize is the number of leading bytes of a frame that a Violation keeps. Telemetry distinguishes frames by these
+// bytes.
 const headSize = 64
 
 // settle records that a decoder read the first n bytes of the middle as one value. frame is the argument of Parse. If n
@@ -137,8 +138,8 @@ func (m *Message) Check() error {
 }
 
 // Invalid returns the violation for a middle that its decoder rejected with err. An offset in err counts from the
-// beginning of the middle. The reason is invalid JSON if err wraps a [*jsonscan.SyntaxError], the same reason if err
-// wraps a [*Violation], and otherwise invalid params, result or error.
+// beginning of the middle. If err wraps a [*jsonscan.SyntaxError], the reason is invalid JSON or too deep. If err wraps
+// a [*Violation], the reason is the reason of that violation. Otherwise it is invalid params, result or error.
 func (m *Message) Invalid(err error) *Violation {
 	v := located(err, m.start)
 	if inner, ok := errors.AsType[*Violation](err); ok {

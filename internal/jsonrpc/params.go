@@ -28,15 +28,16 @@ type Params struct {
 	SubscriptionID     []byte
 }
 
-// Modern reports whether _meta has a member that only modern requests have. Such a request is modern even if it lacks
-// others. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+// Modern reports whether _meta has a member that only modern requests have. A request with one of these members is
+// modern even if it lacks the others. (specification 2026-07-28, basic/versioning, "Backward Compatibility with
+// Initialization-Based Versions")
 func (p *Params) Modern() bool {
 	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
 }
 
 // Params validates the params of a request or notification in one pass and returns their parts, or the zero Params if
-// the message has no params. The message is checked afterwards. The error is a [*Violation], for example for a
-// duplicate part or a _meta that is not an object.
+// the message has no params. If Params returns no error, the whole Message has been validated, as by [Message.Check].
+// The error is a [*Violation], for example for a duplicate part or a _meta that is not an object.
 func (m *Message) Params() (Params, error) {
 	var p Params
 	if m.start == m.end {

@@ -5,7 +5,7 @@ func (r *run) array(n *node, a value, s site) bool {
 	return r.items(n, a, s) && r.contains(n, a, s) && r.countItems(n, a, s) && r.unique(n, a, s) && r.loose(n, a, s)
 }
 
-// items applies prefixItems and items, or items and additionalItems in draft-07.
+// items applies the keywords prefixItems and items, or in draft-07 the keywords items and additionalItems.
 func (r *run) items(n *node, a value, s site) bool {
 	if n.rest == nil && n.prefix == nil {
 		return true
@@ -77,7 +77,7 @@ func (r *run) countItems(n *node, a value, s site) bool {
 // uniqueCost is the cost of an item's entry in the hash table, in addition to the cost of its hash.
 const uniqueCost = unit
 
-// unique applies uniqueItems. It compares only items with equal hashes.
+// unique applies the keyword uniqueItems. It compares only items with equal hashes.
 func (r *run) unique(n *node, a value, s site) bool {
 	if !n.uniqueItems || a.size() < 2 || !r.pay(a.size()*uniqueCost) {
 		return true
@@ -98,7 +98,7 @@ func (r *run) unique(n *node, a value, s site) bool {
 	return true
 }
 
-// loose applies unevaluatedItems.
+// loose applies the keyword unevaluatedItems.
 func (r *run) loose(n *node, a value, s site) bool {
 	if n.looseItems == nil {
 		return true

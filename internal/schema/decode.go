@@ -103,7 +103,7 @@ func (d *decoder) string(i int) (end int) {
 }
 
 // container reads the array or the object at text[i], with at most depth further levels of nesting inside it. It
-// returns the offset behind it, negative on an error.
+// returns the offset behind the array or object, or a negative number on an error.
 func (d *decoder) container(i, depth int) (end int) {
 	if depth < 0 {
 		return -1

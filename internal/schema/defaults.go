@@ -16,9 +16,9 @@ type fallback struct {
 }
 
 // ApplyDefaults returns the instance with a default for each missing property whose schema has one, whether or not the
-// property is required. It descends into existing properties, follows $ref and allOf, and keeps everything else,
-// numbers to the last digit; names come out sorted. It copies a default unchanged from the schema and inserts nothing
-// into it. It does not descend into arrays or alternatives.
+// property is required. It descends into existing properties, and follows $ref and allOf. It keeps everything else,
+// including all digits of numbers, but sorts the names of properties. It copies a default unchanged from the schema and
+// inserts nothing into it. It does not descend into arrays or alternatives.
 //
 // ApplyDefaults inserts at most [MaxDefaults] defaults of [MaxDefaultBytes] in all, none nested deeper than
 // [MaxInstanceDepth] in the result; otherwise the error is [ErrDefaults]. A default need not be valid: validate the

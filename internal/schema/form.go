@@ -24,8 +24,8 @@ func CompileForm(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// Keywords that the parts of a form may have. In each list, the specification's keywords come first; the keywords
-// behind them assert no more than it does, and servers send them.
+// Keywords that the parts of a form may have. In each list, the specification's keywords come first. Servers also send
+// the keywords behind them, which only restrict the values further.
 var (
 	formKeywords   = []string{"$schema", "type", "properties", "required", "additionalProperties"}
 	textKeywords   = []string{"type", "default", "minLength", "maxLength", "enum", "oneOf", "pattern", "const"}
