@@ -93,7 +93,7 @@ const (
 
 // ModelPreferences guide the client's choice of a model. Priorities range from 0 (unimportant) to 1 (most important).
 type ModelPreferences struct {
-	Hints                []ModelHint `json:"hints,omitzero"` // the first hint that matches a model has precedence over the priorities
+	Hints                []ModelHint `json:"hints,omitzero"` // the first matching hint outranks the priorities
 	CostPriority         *float64    `json:"costPriority,omitzero"`
 	SpeedPriority        *float64    `json:"speedPriority,omitzero"`
 	IntelligencePriority *float64    `json:"intelligencePriority,omitzero"`
