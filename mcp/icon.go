@@ -45,8 +45,8 @@ func (i Icon) Check() error {
 //
 // The code that loads the icon has further duties. Send neither cookies nor credentials. Follow redirects only within
 // the origin. Bound the size of the response and the dimensions of the image. Detect the type from the first bytes; do
-// not trust MIMEType. An SVG from either source is a document that can run scripts and fetch other resources. Draw it
-// where scripts and fetches are disabled, such as in the img element of a browser, or reject it.
+// not trust MIMEType. An SVG, whether from a URL or a data URI, is a document that can run scripts and fetch other
+// resources. Draw it where scripts and fetches are disabled, such as in the img element of a browser, or reject it.
 func (i Icon) CheckFor(server string) error {
 	u, err := i.source()
 	switch {

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns it from its
-// first client or server on.
+// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns its hub, and
+// creates it with the first client or server.
 type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer

@@ -22,7 +22,7 @@ type ids struct {
 }
 
 // Corr is the correlation id of one logical call. Retries of sending, rounds and re-issued requests share it: callers
-// pass [Op.Corr] of the first request to the [Request] of the next. The zero Corr stands for a new id.
+// pass [Op.Corr] of the first request to the [Request] that follows. The zero Corr stands for a new id.
 type Corr struct{ id [16]byte }
 
 // corrTextLen is the length of a correlation id as text.

@@ -257,8 +257,8 @@ func rowOf(name string) *schema.Metric {
 var processStart = sync.OnceValue(func() float64 { return float64(time.Now().UnixMilli()) / 1000 })
 
 // startTime reports the time at which the process started to count, which is the creation of the first client or
-// server. Like the counters, it stays after the last client or server has ended. Its callback belongs to the instrument
-// and keeps no client in memory.
+// server. Like the counters, the metric stays after the last client or server has ended. Its callback belongs to the
+// instrument and keeps no client in memory.
 type startTime struct {
 	started atomic.Bool
 }

@@ -85,7 +85,7 @@ type measured struct {
 	precise []attribute.KeyValue
 	// own has no tool or prompt. It is combined with the name of the client or server.
 	own []attribute.KeyValue
-	// group has no attributes of a single connection. It is combined with the name of the group.
+	// group has only attributes that do not depend on a connection. It is combined with the name of the group.
 	group []attribute.KeyValue
 	// least has only those attributes of group that have closed sets of values. It is nil if all attributes of group do.
 	least []attribute.KeyValue

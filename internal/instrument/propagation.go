@@ -173,7 +173,7 @@ func (t *traces) distrust(ctx context.Context, in *Incoming) origin {
 	return o
 }
 
-// sender returns the span that the sender names. It returns the zero Ref if that is the known span.
+// sender returns the span that the sender names. It returns the zero Ref if known is that span.
 func (t *traces) sender(in *Incoming, known Ref) Ref {
 	if !t.mayCarryContext(in) {
 		return Ref{}

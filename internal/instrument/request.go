@@ -138,8 +138,9 @@ type Incoming struct {
 	// neither the message nor the context names a span, for senders that propagate only over HTTP.
 	Header http.Header
 
-	// Untrusted means that the sender may not extend this side's traces. Its span becomes a link and not a parent, and its
-	// baggage is ignored. Span and baggage of the context still count, unlike with [telemetry.WithPublicEndpointFn].
+	// Untrusted means that the sender may not extend this side's traces. The sender's span becomes a link instead of the
+	// parent, and the sender's baggage is ignored. Unlike with [telemetry.WithPublicEndpointFn], the span and the baggage
+	// of the context are still used.
 	Untrusted bool
 
 	// ClientName and ClientVersion are the name and version that the client has sent for itself. They may be empty.

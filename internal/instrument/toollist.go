@@ -61,7 +61,8 @@ func (c *Client) NewToolList() *ToolList {
 	return l
 }
 
-// Add adds a tool. Its description and its schema count separately. The name may be a part of a frame.
+// Add adds a tool. The sizes of its description and its schema are recorded separately. The name may be a part of a
+// frame.
 func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	if l == nil {
 		return

@@ -72,9 +72,9 @@ func (m *Message) Middle() []byte {
 func (m *Message) Checked() bool { return m.checked }
 
 // Consume passes the middle to decode, which validates what it reads as one value and returns how many bytes it read.
-// decode may overwrite these bytes and keep parts of them: strings that are unescaped in place look like any other JSON
-// afterwards. Consume therefore hands the bytes out once; Frame and Middle are nil afterwards, also on an error. Read
-// from Middle first if you need, for example, the type of a result.
+// decode may overwrite these bytes and keep parts of them: after strings are unescaped in place, the bytes may look
+// like other JSON. So Consume passes the bytes to a decoder only once: after Consume, even if it returns an error,
+// Frame and Middle are nil. Read from Middle first if you need, for example, the type of a result.
 //
 // The error, a [*Violation] with the first bytes of the original frame, is the error of decode, see [Message.Invalid],
 // or describes the problem behind the value. If decode stopped before the end of the middle, the frame may have an

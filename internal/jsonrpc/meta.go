@@ -63,7 +63,7 @@ func (c *Constant) has(name []byte) bool {
 
 // AppendParams appends the JSON object params to dst, with _meta as its first member. params may be empty or null for
 // an object without members. _meta combines the members of meta with those of an existing _meta in params, by the rules
-// of [Meta]. Without either, the object has no _meta.
+// of [Meta]. If meta is empty and params has no _meta, the object has no _meta.
 //
 // AppendParams validates params and meta.User, so that neither can break out of its object, and replaces line breaks
 // between their tokens by spaces. On an error, it returns dst unchanged.

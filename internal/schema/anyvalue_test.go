@@ -26,7 +26,7 @@ const (
 )
 
 // TestCostIsBoundedForAnySchemaAndValue checks that time and memory are proportional to the paid steps, whatever a peer
-// sends. This fails if a keyword has a loop that does not pay, or pays too little.
+// sends. The test fails if a keyword has a loop that does not pay, or pays too little.
 func TestCostIsBoundedForAnySchemaAndValue(t *testing.T) {
 	verdicts := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,7 +18,7 @@ import (
 
 // decode reads data as exactly one JSON value, nested at most depth deep. It returns a problem if data is not JSON, is
 // nested too deep, has a duplicate name, or, unless anyNumber is set, has a number beyond the range of float64. An
-// escaped lone surrogate becomes U+FFFD, as on the wire. The error is that of the meter. The value refers to data,
+// escaped lone surrogate becomes U+FFFD, as on the wire. The error is the error of the meter. The value refers to data,
 // which must not change.
 func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem, error) {
 	if uint64(len(data)) > math.MaxUint32 {

@@ -82,7 +82,7 @@ var together = []struct {
 		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and without the peer's facts
 	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
-	{[]string{names.KeyNetworkTransport}, 1}, // each client has one; a server with several networks counts several times
+	{[]string{names.KeyNetworkTransport}, 1}, // each client has one transport; a server counts several times
 }
 
 // seriesOf returns the largest number of series of a metric with these attributes.

@@ -99,7 +99,7 @@ const (
 	ObservableUpDownCounter Instrument = "observableupdowncounter"
 )
 
-// Metric is a row of the schema. A metric in seconds has float64 values, all others int64.
+// Metric is a row of the schema. A metric in seconds has float64 values. All other metrics have int64 values.
 type Metric struct {
 	Name       string     `json:"name"`
 	Instrument Instrument `json:"instrument"`

@@ -175,8 +175,8 @@ func TestCoreEventsAreListed(t *testing.T) {
 	}
 }
 
-// Keys that the current semantic conventions define in Go equal those constants. Keys of MCP and GenAI are copied from
-// the last package that had them (semconv v1.41.0).
+// If the Go package of the current semantic conventions has a constant for a key, our key equals the constant. Keys of
+// MCP and GenAI are copied from the last version of that package that had them (semconv v1.41.0).
 func TestConventionKeysMatchConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,
