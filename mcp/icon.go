@@ -10,8 +10,8 @@ import (
 )
 
 // Icon is an image for a user interface, from 2025-11-25. Peers choose the source of an icon, so do not trust it:
-// [Icon.Check] reports whether the source is safe to keep and pass on, and [Icon.CheckFor] whether a client may load
-// it.
+// [Icon.Check] reports whether the source is safe to keep and pass on, and [Icon.CheckFor] reports whether a client may
+// load it.
 //
 // Clients and servers of this module drop received icons that fail Check. They reject your own tool, resource,
 // template, prompt or implementation if it has such an icon. See
@@ -32,8 +32,8 @@ const (
 )
 
 // Check returns an error if the source of the icon is unsafe, no matter which peer sent it. A safe source is an https
-// or http URL or a data URI of an image. Unsafe are javascript:, file:, ftp:, ws:, schemes of programs, relative
-// references and text that browsers parse differently from RFC 3986.
+// or http URL or a data URI of an image. Other sources are unsafe: javascript:, file:, ftp:, ws:, schemes of programs,
+// relative references and text that browsers parse differently from RFC 3986.
 func (i Icon) Check() error {
 	_, err := i.source()
 	return err

@@ -95,8 +95,8 @@ func (a *Attempt) Ready(p *Peer, name, version string) {
 	}
 }
 
-// End ends the attempt with the reason why the connection is not ready. A nil err means success with a server that sent
-// no name. Only the first call of Ready, End or ProbeLost counts.
+// End ends the attempt with the reason why the connection is not ready. A nil err means that the attempt has succeeded;
+// unlike Ready, End does not record the server. Only the first call of Ready, End or ProbeLost counts.
 func (a *Attempt) End(err error) {
 	level := slog.LevelInfo
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 		In: int64(a.number),
 	}, Trace: a.span.SpanContext().TraceID()})
 	a.endSpan(failed, errorType, err)
-	if c.tel.ins.attempt.Enabled(a.ctx) { // after the span has ended: exemplars depend on it
+	if c.tel.ins.attempt.Enabled(a.ctx) { // after the end of the span, because exemplars depend on it
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(),
 			c.metrics.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}

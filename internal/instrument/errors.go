@@ -14,7 +14,7 @@ import (
 // Result describes how an operation ended. The zero Result means success.
 type Result struct {
 	// ErrorType is a key of [words.ErrorWords], or any other text, such as the HTTP status ("503") if the only answer came
-	// from HTTP. If ErrorType is empty, the error type of Err is used. If HasCode is set, any other text than a key of
+	// from HTTP. If ErrorType is empty, the error type of Err is used. If HasCode is set, a text that is not a key of
 	// words.ErrorWords is ignored.
 	ErrorType string
 

@@ -11,7 +11,7 @@ import (
 
 // gauges holds the metrics that are read at collection: the state, queue and tools of each open client, and the queue
 // and session of each connection of a server. One callback reads all of them. The callback is registered only while
-// there are clients or connections, so that the provider keeps no memory alive.
+// there are clients or connections, so that the provider keeps no ended client in memory.
 type gauges struct {
 	meter metric.Meter
 	ins   *instruments

@@ -28,8 +28,8 @@ type hub struct {
 
 	queues records.Set // queues of clients and servers with records to write
 
-	fields  atomic.Pointer[[]string] // see declared
-	advised atomic.Bool              // see [Op.logJoinAdvice]
+	fields  atomic.Pointer[[]string] // keys that the propagator declares; nil until they are known
+	advised atomic.Bool              // the advice of [Op.logJoinAdvice] has been logged
 	late    late
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // metricOptions holds the options of measurements, built once for each set of attributes. A side creates its
-// metricOptions at its first measurement. Without a provider of metrics, it never does.
+// metricOptions at its first measurement. Without a provider of metrics, it never creates them.
 type metricOptions struct {
 	plain       []metric.RecordOption // for instruments whose only attributes are name and group
 	plainAdding []metric.AddOption

@@ -88,8 +88,8 @@ func isPlaceholder(v any) bool {
 	return t != nil && t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "go.opentelemetry.io/otel/internal/global"
 }
 
-// probeEvery is how many operations share one started span while no provider is set. Automatic instrumentation by eBPF
-// sets no provider; after it has seen a span, it makes package otel's placeholder record.
+// While no provider is set, only one of probeEvery operations starts a span. Automatic instrumentation by eBPF sets no
+// provider; after it has seen a span, it makes package otel's placeholder record.
 const probeEvery = 256
 
 // starts reports whether the next span should be started.

@@ -2,9 +2,9 @@ package jsonrpc
 
 import "github.com/mcpotel/mcpotel/internal/jsonscan"
 
-// Params are the parts of a request's or notification's params that are needed before its own decoder runs. All are raw
-// JSON and refer to the frame, with their capacity cut; a part that is missing or null is nil. They are valid JSON, but
-// their types are not checked; read them with [Text] and [ParseID].
+// Params are the parts of a request's or notification's params that are needed before the params are decoded. All parts
+// are raw JSON and refer to the frame, with their capacity cut; a part that is missing or null is nil. The parts are
+// valid JSON, but their types are not checked; read them with [Text] and [ParseID].
 type Params struct {
 	Meta      []byte // _meta, an object
 	Name      []byte // name of the tool or the prompt
@@ -21,7 +21,7 @@ type Params struct {
 	Tracestate    []byte
 	Baggage       []byte
 
-	ProtocolVersion    []byte // these begin with io.modelcontextprotocol/ (revision 2026-07-28)
+	ProtocolVersion    []byte // in _meta, these names begin with io.modelcontextprotocol/ (revision 2026-07-28)
 	ClientInfo         []byte
 	ClientCapabilities []byte
 	LogLevel           []byte

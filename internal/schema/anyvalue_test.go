@@ -117,7 +117,7 @@ func work(s *Schema, instance []byte) (verdict string, steps int64) {
 	return "invalid", steps
 }
 
-// hostileRoot draws a schema with all keywords, with definitions that it refers to.
+// hostileRoot draws a schema with all keywords, and with definitions that the schema refers to.
 func hostileRoot(t *rapid.T) json.RawMessage {
 	root := hostileMembers(t, 3)
 	if rapid.IntRange(0, 3).Draw(t, "draft-07") == 0 {

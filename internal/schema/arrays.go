@@ -82,9 +82,9 @@ func (r *run) unique(n *node, a value, s site) bool {
 	if !n.uniqueItems || a.size() < 2 || !r.pay(a.size()*uniqueCost) {
 		return true
 	}
-	last := make(map[uint64]int, a.size()) // by hash: the last item with this hash, counted from 1
+	last := make(map[uint64]int, a.size()) // by hash: number of the last item with this hash, from 1
 	all := make([]value, a.size())
-	before := make([]int, a.size()) // by item: the previous item with the same hash, counted from 1
+	before := make([]int, a.size()) // by item: number of the previous item with the same hash, from 1
 	for i, v := range inside(r.meter, a) {
 		h := r.hash(v)
 		all[i] = v

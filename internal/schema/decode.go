@@ -85,7 +85,7 @@ func (d *decoder) add(k kind, escaped bool, from, to int) {
 	d.parts = append(d.parts, part{k, escaped, uint32(from), uint32(to)})
 }
 
-// string reads the string at text[i] and returns the offset behind it, negative on an error.
+// string reads the string at text[i] and returns the offset behind it, or a negative number on an error.
 func (d *decoder) string(i int) (end int) {
 	end, escaped, err := jsonscan.String(d.text, i)
 	switch {

@@ -69,7 +69,7 @@ type edge struct {
 
 // A member holds the rules for a property with a certain name.
 type member struct {
-	edge     *edge // schema of the property; nil if it is only required
+	edge     *edge // schema of the property; nil if the property is only required
 	required bool
 }
 

@@ -150,7 +150,7 @@ func (s *Schema) Raw() json.RawMessage { return s.raw }
 func (s *Schema) Dialect() Dialect { return s.dialect }
 
 // IsObject reports whether the root has "type": "object". The schema of a tool's input must have it in all versions of
-// the protocol, and the schema of a tool's output before 2026-07-28.
+// the protocol, and the schema of a tool's output must have it before 2026-07-28.
 func (s *Schema) IsObject() bool { return s.root.raw.get("type").is("object") }
 
 // Validate validates the JSON text of a value. The error is a [*ValidationError], [ErrBudget], or the cause of ctx's

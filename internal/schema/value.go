@@ -227,8 +227,8 @@ func (v value) number() any {
 	return f
 }
 
-// kindOfNumber returns the kind of a number, and whether it is in the range of float64. The digits alone decide for a
-// short number without an exponent.
+// kindOfNumber returns the kind of a number, and whether it is in the range of float64. For a short number without an
+// exponent, it looks only at the digits.
 func kindOfNumber(text []byte) (kind, bool) {
 	looks := isShort
 	for _, c := range text {

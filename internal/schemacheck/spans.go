@@ -30,8 +30,8 @@ func (s *Span) check(users bool) []string {
 	return best
 }
 
-// row returns the id of the row that matches the span, or "". If a sent notification also matches a request by its
-// attributes, the method decides.
+// row returns the id of the row that matches the span, or "". If the attributes of a sent notification also match the
+// row of a request, the method decides.
 func (s *Span) row(users bool) (id string) {
 	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
 	for _, row := range schema.Current.Spans {

@@ -18,7 +18,7 @@ type TraceContext struct {
 	Traceparent, Tracestate, Baggage string // empty for none
 
 	// Others has the keys of other propagators, such as b3, with their values. It may be nil. The number of written keys
-	// is limited, and they never belong to the protocol: see [telemetry.WithPropagators].
+	// is limited, and none of them belongs to the protocol: see [telemetry.WithPropagators].
 	Others map[string]string
 
 	declared []string // keys that the propagator declares, without the W3C's; shared
@@ -70,9 +70,9 @@ func (t *TraceContext) Keys() iter.Seq[string] {
 // under such a key names another trace and is not sent. Callers must not change the slice.
 func (t *TraceContext) Declared() []string { return t.declared }
 
-// Headers returns the declared keys of Others with their values. Only these are repeated outside of the message, in
-// HTTP headers and environment variables. Some propagators derive other keys from baggage, so the program that has
-// written the baggage could choose header names.
+// Headers returns the declared keys of Others with their values. Only declared keys are repeated outside of the
+// message, in HTTP headers and environment variables. Some propagators derive other keys from baggage, so the program
+// that has written the baggage could choose header names.
 func (t *TraceContext) Headers() map[string]string {
 	undeclared := func(key, _ string) bool { return !slices.Contains(t.declared, key) }
 	for key, value := range t.Others {

@@ -169,7 +169,7 @@ func (q *Queue) Flush(ctx context.Context) error {
 	return q.moved.Await(ctx, &q.mu, func() bool { return !q.running || q.written >= until })
 }
 
-// handler adds records to a queue, for another handler.
+// handler adds the records for another handler to a queue.
 type handler struct {
 	slog.Handler
 	q *Queue

@@ -79,7 +79,7 @@ var together = []struct {
 	limit int
 }{
 	{[]string{names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion,
-		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and without the peer's facts
+		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and no peer
 	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyNetworkTransport}, 1}, // each client has one transport; a server counts several times

@@ -208,7 +208,8 @@ func identified(uses []Use) []Use {
 	return all
 }
 
-// required returns the uses of attributes that are always present in a row. when returns the uses of other attributes.
+// required returns the uses of attributes that are always present in a row. when returns the uses of attributes that
+// are present whenever they apply.
 func required(keys ...string) []Use { return uses(Required, keys) }
 func when(keys ...string) []Use     { return uses(Conditional, keys) }
 
