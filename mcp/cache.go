@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// CacheHint limits how long a client may keep a result, and who may share the result. Results have it from 2026-07-28
-// on. See
-// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching.
+// CacheHint limits how long a client may keep a result, and who may share the result. Results have a CacheHint from
+// 2026-07-28 on. See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching.
 type CacheHint struct {
 	TTLMs      *int64     `json:"ttlMs,omitzero"` // milliseconds; nil or a negative number means 0
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
@@ -31,6 +30,6 @@ type CacheScope string
 const (
 	// CachePublic allows all users to share the result.
 	CachePublic CacheScope = "public"
-	// CachePrivate restricts the result to its own authorization context.
+	// CachePrivate restricts the result to the authorization context of its request.
 	CachePrivate CacheScope = "private"
 )

@@ -4,7 +4,7 @@ package mcp
 // answer. See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation.
 type CancelledParams struct {
 	Meta Meta `json:"_meta,omitzero"`
-	// absent only in 2025-11-25, where the notification then has no effect
+	// RequestID may be absent only in 2025-11-25; without it, the notification has no effect.
 	RequestID RequestID `json:"requestId,omitzero"`
 	Reason    string    `json:"reason,omitzero"`
 }

@@ -11,7 +11,7 @@ import (
 func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error) {
 	*r = ListToolsResult{}
 	whole := d.b
-	// decoding removes escapes in place, but a tool that fails to decode is skipped in an unchanged copy
+	// Decoding removes escapes in place. To skip a tool that fails to decode, whole keeps an unchanged copy.
 	if bytes.IndexByte(d.b, '\\') >= 0 {
 		whole = bytes.Clone(d.b)
 	}

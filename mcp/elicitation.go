@@ -3,8 +3,8 @@ package mcp
 import "encoding/json"
 
 // ElicitParams are the params of elicitation/create, from 2025-06-18: the server asks the user for input, through a
-// form that the client shows or, from 2025-11-25, at a URL. In 2026-07-28 it is an [InputRequest]. See
-// https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation.
+// form that the client shows or, from 2025-11-25, at a URL. In 2026-07-28, elicitation/create is an [InputRequest]
+// inside a result or a task. See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation.
 type ElicitParams struct {
 	Meta    Meta       `json:"_meta,omitzero"` // until 2025-11-25
 	Mode    ElicitMode `json:"mode,omitzero"`  // absent means form

@@ -12,7 +12,7 @@ const (
 	CodeParseError     = -32700 // not JSON
 	CodeInvalidRequest = -32600 // JSON, but not a request
 	CodeMethodNotFound = -32601 // unknown method, or a capability that the server did not declare
-	CodeInvalidParams  = -32602 // also unknown tool, prompt or task; from 2026-07-28 also unknown resource
+	CodeInvalidParams  = -32602 // also an unknown tool, prompt or task; from 2026-07-28 also an unknown resource
 	CodeInternalError  = -32603
 
 	// CodeResourceNotFound reports a missing resource in revisions until 2025-11-25. Its data is a

@@ -10,8 +10,8 @@ import (
 )
 
 // Icon is an image for a user interface, from 2025-11-25. Peers choose the source of an icon, so do not trust it:
-// [Icon.Check] reports whether the source is safe to keep and pass on, and [Icon.CheckFor] whether a client may load
-// it.
+// [Icon.Check] reports whether the source is safe to keep and pass on, and [Icon.CheckFor] reports whether a client may
+// load it.
 //
 // Clients and servers of this module drop received icons that fail Check. They reject your own tool, resource,
 // template, prompt or implementation if it has such an icon. See
@@ -32,8 +32,8 @@ const (
 )
 
 // Check returns an error if the source of the icon is unsafe, no matter which peer sent it. A safe source is an https
-// or http URL or a data URI of an image. Unsafe are javascript:, file:, ftp:, ws:, schemes of programs, relative
-// references and text that browsers parse differently from RFC 3986.
+// or http URL or a data URI of an image. Other sources are unsafe: javascript:, file:, ftp:, ws:, schemes of programs,
+// relative references and text that browsers parse differently from RFC 3986.
 func (i Icon) Check() error {
 	_, err := i.source()
 	return err
@@ -45,8 +45,8 @@ func (i Icon) Check() error {
 //
 // The code that loads the icon has further duties. Send neither cookies nor credentials. Follow redirects only within
 // the origin. Bound the size of the response and the dimensions of the image. Detect the type from the first bytes; do
-// not trust MIMEType. An SVG from either source is a document that can run scripts and fetch other resources. Draw it
-// where scripts and fetches are disabled, such as in the img element of a browser, or reject it.
+// not trust MIMEType. An SVG, whether from a URL or a data URI, is a document that can run scripts and fetch other
+// resources. Draw it where scripts and fetches are disabled, such as in the img element of a browser, or reject it.
 func (i Icon) CheckFor(server string) error {
 	u, err := i.source()
 	switch {

@@ -10,7 +10,8 @@ type InitializeParams struct {
 	ClientInfo      Implementation     `json:"clientInfo"`
 }
 
-// InitializeResult answers initialize. The client confirms it with notifications/initialized, which has [Params].
+// InitializeResult answers initialize. The client confirms the result with notifications/initialized, whose params are
+// [Params].
 type InitializeResult struct {
 	Result
 	// chosen by the server; a client that does not support it disconnects
@@ -20,8 +21,8 @@ type InitializeResult struct {
 	Instructions    string             `json:"instructions,omitzero"` // how to use the server; for the model
 }
 
-// DiscoverResult answers server/discover, which has [Params], from 2026-07-28. The server's identity is in _meta,
-// under [MetaServerInfo]. See https://modelcontextprotocol.io/specification/2026-07-28/server/discover.
+// DiscoverResult answers server/discover, whose params are [Params], from 2026-07-28. The server's identity is in
+// _meta, under [MetaServerInfo]. See https://modelcontextprotocol.io/specification/2026-07-28/server/discover.
 type DiscoverResult struct {
 	Result
 	CacheHint

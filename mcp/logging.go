@@ -5,7 +5,8 @@ import (
 	"log/slog"
 )
 
-// SetLevelParams are the params of logging/setLevel, until 2025-11-25. 2026-07-28 replaced it with [MetaLogLevel].
+// SetLevelParams are the params of logging/setLevel, until 2025-11-25. In 2026-07-28, [MetaLogLevel] replaces this
+// request.
 type SetLevelParams struct {
 	Meta  Meta         `json:"_meta,omitzero"`
 	Level LoggingLevel `json:"level" mcp:"required"` // least severe level to send
@@ -22,8 +23,8 @@ type LoggingMessageParams struct {
 	Data   json.RawMessage `json:"data" mcp:"required"` // any JSON, including null
 }
 
-// LoggingLevel is the severity of a log message, one of the levels of RFC 5424. It is a [slog.Leveler]; compare
-// levels by their Level.
+// LoggingLevel is the severity of a log message, one of the levels of RFC 5424. It is a [slog.Leveler]; compare levels
+// by the results of their Level methods.
 type LoggingLevel string
 
 const (

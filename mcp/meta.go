@@ -14,11 +14,11 @@ const (
 	// MetaProgressToken, in a request, requests progress notifications. Its value is a [ProgressToken].
 	MetaProgressToken = "progressToken"
 
-	// MetaProtocolVersion is the [Version] of a modern request. It is required.
+	// MetaProtocolVersion is the [Version] of a modern request. The member is required.
 	MetaProtocolVersion = "io.modelcontextprotocol/protocolVersion"
 	// MetaClientInfo is the [Implementation] that sends a modern request.
 	MetaClientInfo = "io.modelcontextprotocol/clientInfo"
-	// MetaClientCapabilities are the [ClientCapabilities] for one modern request. It is required.
+	// MetaClientCapabilities are the [ClientCapabilities] for one modern request. The member is required.
 	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	// MetaLogLevel is the least severe [LoggingLevel] that the client wants during a modern request. Without it, the
 	// server sends no log messages.
@@ -26,7 +26,7 @@ const (
 	// MetaServerInfo is the [Implementation] that answers a modern request.
 	MetaServerInfo = "io.modelcontextprotocol/serverInfo"
 	// MetaSubscriptionID is the [RequestID] of a subscriptions/listen request. Each message of the subscription contains
-	// it, and so does the result that ends the subscription.
+	// this id, and so does the result that ends the subscription.
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 
 	// MetaRelatedTask is the [RelatedTask] to which a message of 2025-11-25 belongs.

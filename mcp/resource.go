@@ -63,8 +63,8 @@ type ReadResourceResult struct {
 	Contents []*ResourceContents `json:"contents" mcp:"required"`
 }
 
-// ResourceContents holds the contents of a resource or of a part of it: Text, or Blob for binary data. The method
-// Bytes returns either of them.
+// ResourceContents holds the contents of a resource or of a part of it: Text, or Blob for binary data. The method Bytes
+// returns the text, or the decoded blob.
 type ResourceContents struct {
 	Meta     Meta    `json:"_meta,omitzero"` // from 2025-06-18
 	URI      string  `json:"uri" mcp:"required"`
@@ -99,8 +99,8 @@ func (c *ResourceContents) UnmarshalJSON(text []byte) error {
 // MarshalJSON encodes blob or text, even if the text is empty.
 func (c ResourceContents) MarshalJSON() ([]byte, error) { return c.appendJSON(nil) }
 
-// SubscribeParams are the params of resources/subscribe, until 2025-11-25. 2026-07-28 replaced it with
-// [SubscriptionFilter].
+// SubscribeParams are the params of resources/subscribe, until 2025-11-25. In 2026-07-28, [SubscriptionFilter] replaces
+// this request.
 type SubscribeParams struct {
 	Meta Meta   `json:"_meta,omitzero"`
 	URI  string `json:"uri" mcp:"required"`

@@ -1,6 +1,7 @@
 package mcp
 
-// ListRootsResult answers roots/list, which has [Params]: the places in the file system where the server may work.
+// ListRootsResult answers roots/list, whose params are [Params]: the places in the file system where the server may
+// work.
 //
 // Deprecated by the protocol in 2026-07-28, where the request is an [InputRequest]. See
 // https://modelcontextprotocol.io/specification/2026-07-28/client/roots.

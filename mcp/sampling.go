@@ -7,7 +7,7 @@ import (
 
 // CreateMessageParams are the params of sampling/createMessage: the server asks the client's model for a message.
 //
-// Deprecated by the protocol in 2026-07-28, where it is an [InputRequest]. See
+// Deprecated by the protocol in 2026-07-28, where the request is an [InputRequest]. See
 // https://modelcontextprotocol.io/specification/2026-07-28/client/sampling.
 type CreateMessageParams struct {
 	Meta             Meta               `json:"_meta,omitzero"` // until 2025-11-25
@@ -93,7 +93,7 @@ const (
 
 // ModelPreferences guide the client's choice of a model. Priorities range from 0 (unimportant) to 1 (most important).
 type ModelPreferences struct {
-	Hints                []ModelHint `json:"hints,omitzero"` // the first match decides, before the priorities
+	Hints                []ModelHint `json:"hints,omitzero"` // the first matching hint outranks the priorities
 	CostPriority         *float64    `json:"costPriority,omitzero"`
 	SpeedPriority        *float64    `json:"speedPriority,omitzero"`
 	IntelligencePriority *float64    `json:"intelligencePriority,omitzero"`

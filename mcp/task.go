@@ -2,10 +2,10 @@ package mcp
 
 import "encoding/json"
 
-// ExtensionTasks is the name of the tasks extension, in Extensions of both sides. With the extension, from 2026-07-28,
-// a server may answer tools/call with a [CreateTaskResult], and the client gets the outcome with tasks/get. See
-// https://modelcontextprotocol.io/extensions/tasks/overview. The tasks of 2025-11-25 are a different protocol; the
-// names of their types begin with Legacy.
+// ExtensionTasks is the name of the tasks extension, in Extensions of [ClientCapabilities] and [ServerCapabilities].
+// With the extension, from 2026-07-28, a server may answer tools/call with a [CreateTaskResult], and the client gets
+// the outcome with tasks/get. See https://modelcontextprotocol.io/extensions/tasks/overview. The tasks of 2025-11-25
+// are a different protocol; the names of their types begin with Legacy.
 const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
 // Task is the state of a request that the server continues to handle after its first answer.

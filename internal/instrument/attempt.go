@@ -24,7 +24,7 @@ type AttemptStart struct {
 	Parent Ref
 
 	// Previous names the span of the preceding attempt. An attempt with a Previous starts its own trace and links to that
-	// span, because it belongs to no caller's request, and a connection may be lost and restored for weeks.
+	// span, because such an attempt belongs to no caller's request, and a connection may be lost and restored for weeks.
 	Previous Ref
 }
 
@@ -82,8 +82,8 @@ func (a *Attempt) TraceContext() TraceContext {
 	return a.client.traces.inject(a.ctx)
 }
 
-// Ready ends the attempt because the connection to p is ready. name and version are the ones that the server sent in
-// the negotiation; empty if it sent none. A metric shows them while the client is ready.
+// Ready ends the attempt because the connection to p is ready. name and version are the server's, as sent in the
+// negotiation; they are empty if the server sent none. A metric shows them while the client is ready.
 func (a *Attempt) Ready(p *Peer, name, version string) {
 	if a.client != nil && !a.ended {
 		a.server = newImplementation(name, version)
@@ -95,8 +95,8 @@ func (a *Attempt) Ready(p *Peer, name, version string) {
 	}
 }
 
-// End ends the attempt with the reason why the connection is not ready. A nil err means success with a server that sent
-// no name. Only the first call of Ready, End or ProbeLost counts.
+// End ends the attempt with the reason why the connection is not ready. A nil err means that the attempt has succeeded;
+// unlike Ready, End does not record the server. Only the first call of Ready, End or ProbeLost counts.
 func (a *Attempt) End(err error) {
 	level := slog.LevelInfo
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 		In: int64(a.number),
 	}, Trace: a.span.SpanContext().TraceID()})
 	a.endSpan(failed, errorType, err)
-	if c.tel.ins.attempt.Enabled(a.ctx) { // after the span has ended: exemplars depend on it
+	if c.tel.ins.attempt.Enabled(a.ctx) { // after the end of the span, because exemplars depend on it
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(),
 			c.metrics.options().attempt.At(attemptKey{a.kind, bounded(errorType)})...)
 	}

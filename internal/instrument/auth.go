@@ -17,8 +17,8 @@ import (
 // work of the step. The returned function ends the step, with its error or nil.
 //
 // The provider of the span in ctx creates the span of the step, because an authorizer has no client. Without a span in
-// ctx, nothing is recorded. Of an error, only the result of its ErrorType method is recorded, because the error's text
-// may contain a secret.
+// ctx, nothing is recorded. If the step fails, only the result of the error's ErrorType method is recorded, because the
+// text of the error may contain a secret.
 func StartAuthStep(ctx context.Context, step string) (context.Context, func(error)) {
 	around := trace.SpanFromContext(ctx)
 	if !around.SpanContext().IsValid() {

@@ -45,7 +45,7 @@ func TestErrorTypesOnMetricsAreLimited(t *testing.T) {
 	end(instrument.Result{})
 
 	got := values(rec, "mcp.client.operation.duration", "error.type")
-	if want := 16 + 3; len(got) != want { // and -32601, timeout, _OTHER
+	if want := 16 + 3; len(got) != want { // 16 unknown types, and -32601, timeout and _OTHER
 		t.Errorf("error types: got %d, want %d: %v", len(got), want, got)
 	}
 	if want := uint64(2*(strange-16) + 1); got["_OTHER"] != want {

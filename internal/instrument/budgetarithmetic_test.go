@@ -57,7 +57,7 @@ func TestCallDoesNotTakeSharedLocks(t *testing.T) {
 		op.Received(10)
 		op.End(Result{})
 	}
-	call() // takes the places of the call
+	call() // the first call gives its attribute sets their places
 	for _, b := range c.tel.ins.budgets() {
 		mu := mutexOf(b)
 		mu.Lock()

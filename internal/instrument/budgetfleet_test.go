@@ -1,6 +1,6 @@
 //go:build !race
 
-package instrument_test // one goroutine, for minutes with the race detector
+package instrument_test // one goroutine, which would run for minutes with the race detector
 
 import (
 	"fmt"

@@ -15,8 +15,8 @@ import (
 // So these notifications are in one trace. A Change must be used by one goroutine. The zero Change has no span.
 type Change struct{ span trace.Span }
 
-// StartChange starts a trace with the span of a change. The caller ends the Change exactly once. It has no span if
-// notifications of the method have none, or if [telemetry.WithFilter] rejects them.
+// StartChange starts a trace with the span of a change. The caller ends the Change exactly once. The Change has no span
+// if notifications of the method have no spans, or if [telemetry.WithFilter] rejects them.
 func (s *Server) StartChange(method, uri string) Change {
 	ctx := context.Background()
 	if s == nil || !s.tel.late.starts() || !s.traces.spansNotification(ctx, method) {

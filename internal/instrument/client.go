@@ -13,8 +13,9 @@ import (
 //
 // Methods without a context parameter write log records without a trace, unless an argument contains a [Ref].
 //
-// Only operations of callers wait for the log handler. All other records wait in a queue of at most 1,024 records and 1
-// MiB. The queue drops further records, and a later record contains their number.
+// An operation that a caller waits for writes its log records in the caller's goroutine, and so waits for the log
+// handler. All other records wait in a queue of at most 1,024 records and 1 MiB. The queue drops further records, and a
+// later record contains their number.
 type Client struct {
 	side
 	state      atomic.Uint32 // a connstate.State

@@ -133,8 +133,8 @@ func (s *side) failed(ctx context.Context, name string) func(*usercode.Failure) 
 }
 
 // Redacting returns a Telemetry with the options and instruments of t. Its clients and servers pass the contents of
-// messages through scrub first, and then to a [telemetry.Redactor], spans and log records. It is for programs that
-// relay messages of others and must not disclose their contents.
+// messages through scrub first, and then to a [telemetry.Redactor], spans and log records. Redacting is for programs
+// that relay messages of others and must not disclose the contents.
 func Redacting(t *telemetry.Telemetry, scrub func(telemetry.Content) []byte) *telemetry.Telemetry {
 	return (*telemetry.Telemetry)((*settings.Source[telemetry.Redactor])(t).Scrubbing(scrub))
 }

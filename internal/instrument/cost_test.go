@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// installations lists kinds of programs, with the allocations that telemetry costs in them: the budget and the current
-// number for a call, for serving a call, and for reading a trace context.
+// installations lists kinds of programs, and the allocations of telemetry in each: a budget, and the current numbers
+// for a call, for serving a call, and for reading a trace context.
 var installations = []struct {
 	name                          string
 	budget, call, serving, parent float64

@@ -51,7 +51,8 @@ func TestServingStaysWithinAllocationBudget(t *testing.T) {
 	}
 }
 
-// TestSpanHooksAllocateOnlyTheirResults compares calls with and without a filter, and without attributes to add.
+// TestSpanHooksAllocateOnlyTheirResults compares calls without options, with a filter, and with a function that returns
+// no attributes.
 func TestSpanHooksAllocateOnlyTheirResults(t *testing.T) {
 	cost := func(opts ...telemetry.Option) float64 {
 		c := instrument.NewClient(withSDK(t, sdktrace.AlwaysSample(), opts...), "bench", pipe)

@@ -1,7 +1,8 @@
 // Package instrument emits the telemetry of clients and servers: a [Client] for each client, a [Server] for each kind
-// of network of a server, and an [Op] for each request, from sending or arrival to its end. It converts their calls to
-// the spans, metrics and log records of package schema, according to the options of the user's telemetry.Telemetry. The
-// client and server of this module and the adapters for other SDKs use it; their users need only package telemetry.
+// of network of a server, and an [Op] for each request, from sending or arrival to its end. The package converts the
+// calls of their methods to the spans, metrics and log records of package schema, according to the options of the
+// user's telemetry.Telemetry. The client and server of this module and the adapters for other SDKs use this package;
+// users of the client, the server and the adapters need only package telemetry.
 //
 // Start at [NewClient] or [NewServer]. [Client.StartRequest] and [Client.StartHandler] start an operation, [Op.Admit],
 // [Op.Sent] and [Op.Received] report its progress, and [Op.End] ends it with a [Result]. Signatures contain few types

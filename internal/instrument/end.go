@@ -61,8 +61,8 @@ func (op *Op) elapsed() time.Duration {
 	return 0
 }
 
-// executes reports whether the operation is a tool call for which the duration metric of the GenAI conventions is
-// recorded, too.
+// executes reports whether the operation is a tool call for which the duration metric of the GenAI conventions is also
+// recorded.
 func (op *Op) executes() bool {
 	return op.side.tel.ExecuteTool && op.direction == telemetry.DirectionSent && op.info.targetKind == Tool
 }

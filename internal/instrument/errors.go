@@ -13,19 +13,21 @@ import (
 
 // Result describes how an operation ended. The zero Result means success.
 type Result struct {
-	// ErrorType is one of this package's words, or any other text, such as the HTTP status ("503") if the only answer came
-	// from HTTP. If it is empty, the error type of Err counts. If the answer has a code, only this package's words count.
+	// ErrorType is a key of [words.ErrorWords], or any other text, such as the HTTP status ("503") if the only answer came
+	// from HTTP. If ErrorType is empty, the error type of Err is used. If HasCode is set, a text that is not a key of
+	// words.ErrorWords is ignored.
 	ErrorType string
 
-	// Kind is the kind of error in mcpclient's classification. If it is empty, it is derived from the other fields.
+	// Kind is the kind of error in mcpclient's classification. If Kind is empty, the kind is derived from the other
+	// fields.
 	Kind string
 
-	// Code and Message are the code and text of the JSON-RPC error in the answer. They count if HasCode is set.
+	// Code and Message are the code and text of the JSON-RPC error in the answer, if HasCode is set.
 	Code    int64
 	HasCode bool
 	Message string
 
-	// Err is the error for the log record. Its text appears nowhere else.
+	// Err is the error for the log record. Without a code, its text is also the description of the span's status.
 	Err error
 
 	// Unsent means that the request certainly had no effect on the server, so that a retry is safe.
@@ -55,8 +57,8 @@ type Result struct {
 // conventions for MCP, error.type of a server span)
 var requestErrorCodes = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 
-// isError reports whether an answer with this code is an error of this side. It always is for a sent request. For a
-// received request it is, unless requestErrorCodes contains the code.
+// isError reports whether an answer with this code is an error of this side. In the answer to a sent request, every
+// code is. In the answer to a received request, every code is, except those in requestErrorCodes.
 func isError(d telemetry.Direction, code int64) bool {
 	return d == telemetry.DirectionSent || !requestErrorCodes[code]
 }
@@ -72,7 +74,7 @@ func codeText(code int64) string {
 
 // outcome is the part of a Result that metrics record. The zero outcome means success.
 type outcome struct {
-	word    string // error.type if it differs from the code; _OTHER replaces the code, too
+	word    string // error.type if it differs from the code; in statusCode, _OTHER also replaces the code
 	code    int64
 	hasCode bool
 	failed  bool // the operation failed from this side's view
@@ -109,7 +111,7 @@ func wordOf(errorType string) string {
 // errorTypeOf returns the result of err's ErrorType method, or the type of err.
 func errorTypeOf(err error) string { return semconv.ErrorType(err).Value.AsString() }
 
-// text identifies an outcome outside of the protocol.
+// text returns the code or the word of an outcome. An outcome that is not known is counted under its text.
 func (o outcome) text() string {
 	if o.hasCode && o.word == "" {
 		return codeText(o.code)
@@ -155,7 +157,7 @@ func (o outcome) statusCode() string {
 	return codeText(o.code)
 }
 
-// kind returns the kind of error. said is the kind in the Result, which may be empty.
+// kind returns the kind of error. said is [Result.Kind], which may be empty.
 func (o outcome) kind(said string) string {
 	switch {
 	case said != "":
@@ -170,8 +172,8 @@ func (o outcome) kind(said string) string {
 	return names.Other
 }
 
-// bounded returns the error type for metrics without their own limit. It keeps words of this package, codes of the
-// protocol and HTTP statuses. All other types become _OTHER.
+// bounded returns the error type for metrics that have no limit of their own for error types. It keeps words of this
+// package, codes of the protocol and HTTP statuses. All other types become _OTHER.
 func bounded(errorType string) string {
 	if w, ok := words.ErrorWords[errorType]; ok || errorType == "" {
 		return w.Word

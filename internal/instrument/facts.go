@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Network describes a connection before it is open. It has the same fields as the type of the transports, so that one
+// Network describes a connection before it is open. It has the same fields as Network of package transport, so that one
 // type converts to the other. Fields that do not apply are empty, and their attributes are absent: a child process has
 // only Transport, an in-memory connection has no fields.
 type Network struct {
@@ -24,15 +24,15 @@ type Network struct {
 	Port            int    // server.port
 }
 
-// Facts describes a negotiated connection. Its Network equals the client's, except that it may also contain the version
-// of the network protocol.
+// Facts describes a negotiated connection. Its Network equals the Network of the Client or Server, except that it may
+// also contain the version of the network protocol.
 type Facts struct {
 	Network
 	MCPVersion string // mcp.protocol.version
 }
 
-// knownFacts holds Facts with their attributes, by the direction of the message. It does not include the network's
-// transport, which spans have from the start.
+// knownFacts holds Facts with their attributes, by the direction of the message. The attributes do not include the
+// network transport, which spans have from the start.
 type knownFacts struct {
 	Facts
 	attrs [2][]attribute.KeyValue
@@ -55,7 +55,7 @@ func newKnownFacts(f Facts) *knownFacts {
 	if f.Port != 0 {
 		attrs = append(attrs, attribute.Int(names.KeyServerPort, f.Port))
 	}
-	k.attrs[telemetry.DirectionSent] = slices.Clone(attrs) // without spare capacity: the connection keeps it
+	k.attrs[telemetry.DirectionSent] = slices.Clone(attrs) // without spare capacity: the connection keeps the slice
 	k.attrs[telemetry.DirectionReceived] = k.attrs[telemetry.DirectionSent][:received:received]
 	return k
 }

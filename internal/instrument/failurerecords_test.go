@@ -84,7 +84,7 @@ type counted struct {
 	slog.Handler
 	level slog.Level
 	mu    *sync.Mutex
-	seen  map[string]*count // guarded by mu; by event and level
+	seen  map[string]*count // by event and level; guarded by mu
 }
 
 type count struct{ records, suppressed int }

@@ -17,14 +17,14 @@ import (
 
 // Violation is a frame that violates the protocol.
 type Violation struct {
-	Reason    string // a reason in the words of internal/jsonrpc
+	Reason    string // one of the reasons of internal/jsonrpc
 	Size      int    // frame size in bytes, as far as the frame was read
 	Limit     int    // limit of the frame size in bytes if the frame exceeds it; otherwise zero
 	Direction telemetry.Direction
 	Head      []byte // beginning of the frame, if available; telemetry contains only its hash
 }
 
-// maxHead is the number of bytes of a frame that are hashed: its envelope, and little of its content.
+// maxHead is the number of bytes of a frame that are hashed. They contain the envelope, and little of the content.
 const maxHead = 64
 
 // headHash returns a hash of a frame's beginning. It identifies frames with equal beginnings and reveals no content.

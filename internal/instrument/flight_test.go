@@ -133,7 +133,7 @@ func (m *flightModel) end(t *rapid.T) {
 	}
 }
 
-// many adds enough requests to fill the ring.
+// many adds up to twice as many entries as the ring can hold.
 func (m *flightModel) many(t *rapid.T, c *instrument.Client) {
 	for range rapid.IntRange(1, 2*telemetry.FlightSize).Draw(t, "entries") {
 		c.Backoff(time.Second, 3)

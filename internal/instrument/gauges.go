@@ -11,7 +11,7 @@ import (
 
 // gauges holds the metrics that are read at collection: the state, queue and tools of each open client, and the queue
 // and session of each connection of a server. One callback reads all of them. The callback is registered only while
-// there are clients or connections, so that the provider keeps no memory alive.
+// there are clients or connections, so that the provider keeps no ended client in memory.
 type gauges struct {
 	meter metric.Meter
 	ins   *instruments
@@ -22,25 +22,26 @@ type gauges struct {
 	registration metric.Registration // nil without clients and connections; guarded by registering
 
 	counting    sync.Once    // registers the callback of the counters, which is never unregistered
-	callerCount atomic.Int64 // implementations of clients, over all servers
+	callerCount atomic.Int64 // number of implementations of clients, over all servers
 	read        atomic.Bool  // the gauges have been read
 
 	mu          sync.Mutex
 	clients     []*Client
 	connections map[*connection]struct{} // of servers
 	callers     map[string]*callers      // key: name of the server
-	// shown holds the names that the last observation of the state included, if the limit of names is exceeded.
+	// shown holds the names that the last observation of the state included, if the limit of names was exceeded.
 	shown map[gaugeKey]bool
 }
 
 // Connection holds functions that read the current state of a server's connection, or of a session over HTTP. Each
-// collection of metrics calls them, so they must be quick. Nil means that the metric does not exist.
+// collection of metrics calls them, so they must be quick. A nil function means that the connection does not have this
+// metric.
 type Connection struct {
 	Queued    func() int  // returns the number of messages waiting to be written
 	InSession func() bool // reports whether a session is open
 
-	// Limits yields the use of each limited resource of the connection, or of the owner of several connections: its kind
-	// (a Capacity or Memory constant of package names), the used amount, and the limit.
+	// Limits yields the use of each limited resource of the connection, or of the owner of several connections: the kind
+	// of the resource (a Capacity or Memory constant of package names), the used amount, and the limit.
 	Limits func(yield func(kind string, used, limit int))
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// installing marks the process that installs global providers. Global providers cannot be removed, and other tests need
-// a process without them.
+// installing is the environment variable that marks the process that installs global providers. Global providers cannot
+// be removed, and other tests need a process without them.
 const installing = "TELEMETRY_TEST_INSTALLS_THE_SDK"
 
 // inOwnProcess reports whether this process runs only the current test. If not, it runs the test in a new process.

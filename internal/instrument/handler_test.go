@@ -348,7 +348,7 @@ func TestServerRequestIsRecordedAsHandledByClient(t *testing.T) {
 	}
 }
 
-// A peer may send any number of refused requests. Each is counted and logged, but only few at level Warn.
+// A peer may send any number of requests that are refused. Each is counted and logged, but only few at level Warn.
 func TestWarningsAboutRefusedRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns it from its
-// first client or server on.
+// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns its hub, and
+// creates it with the first client or server.
 type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer
@@ -28,8 +28,8 @@ type hub struct {
 
 	queues records.Set // queues of clients and servers with records to write
 
-	fields  atomic.Pointer[[]string] // see declared
-	advised atomic.Bool              // see [Op.logJoinAdvice]
+	fields  atomic.Pointer[[]string] // keys that the propagator declares; nil until they are known
+	advised atomic.Bool              // the advice of [Op.logJoinAdvice] has been logged
 	late    late
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// ids holds the ids of an operation. It holds their texts after a signal has needed them.
+// ids holds the ids of an operation, and their texts as soon as a signal has needed them.
 type ids struct {
 	corr           Corr
 	corrText, text string
@@ -22,7 +22,7 @@ type ids struct {
 }
 
 // Corr is the correlation id of one logical call. Retries of sending, rounds and re-issued requests share it: callers
-// pass [Op.Corr] of the first request to the [Request] of the next. The zero Corr stands for a new id.
+// pass [Op.Corr] of the first request to the [Request] that follows. The zero Corr stands for a new id.
 type Corr struct{ id [16]byte }
 
 // corrTextLen is the length of a correlation id as text.
@@ -76,7 +76,7 @@ func (op *Op) writeIDs() {
 		case op.ids.peerID != "":
 			op.ids.text = truncate(op.ids.peerID, words.MaxName)
 		}
-	case op.notification: // has neither id
+	case op.notification: // a notification has neither of the two ids
 	case op.side.keys.corrID == "":
 		if op.ids.text == "" && op.ids.hasID {
 			op.ids.text = strconv.FormatInt(op.ids.id, 10)
@@ -98,7 +98,7 @@ func (op *Op) writeIDs() {
 // text keeps the whole block in memory, so blocks are small.
 const idBlock = 512
 
-// idBlocks holds blocks with free space. Without it, each call would allocate memory for its ids.
+// idBlocks holds blocks with free space. Without this pool, each call would allocate memory for its ids.
 var idBlocks = sync.Pool{New: func() any { return new(strings.Builder) }}
 
 // idText returns b as a string that shares a block with other texts.

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// implementation is the name and version that a peer has sent for itself, with the negotiated protocol version for a
-// server. Peers choose name and version.
+// implementation is the name and version that a peer has sent for itself. For a server, it also contains the negotiated
+// protocol version. Peers choose name and version.
 type implementation struct{ name, version, protocol string }
 
 // otherImplementation stands for implementations beyond the limit.
@@ -67,20 +67,21 @@ func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
 	}
 }
 
-// caller is one implementation of clients that have called a server.
+// caller counts the requests of all clients that have sent one name and version.
 type caller struct {
 	implementation
 	requests atomic.Int64
 }
 
-// callers holds the implementations of the clients of all servers with one name. They are kept forever, like the
-// attribute sets of other counters. So the counts stay when a server ends.
+// callers holds the implementations of the clients of all servers with one name. The implementations are kept forever,
+// like the attribute sets of other counters. So the counts stay when a server ends.
 type callers struct {
 	server string
 	implementations[*caller]
 }
 
-// countCaller counts a request of a client and returns its caller. It returns nil if the client has sent no name.
+// countCaller counts a request of a client and returns the client's caller. It returns nil if the client has sent no
+// name.
 func (s *Server) countCaller(in *Incoming) *caller {
 	if in.ClientName == "" && in.ClientVersion == "" {
 		return nil

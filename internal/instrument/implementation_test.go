@@ -156,7 +156,7 @@ func TestClientNamesAreBounded(t *testing.T) {
 	}
 }
 
-// A counter must not decrease. So an implementation that was counted under _OTHER stays there.
+// A counter must not decrease. So an implementation that was counted under _OTHER is always counted there.
 func TestClientsOfManyServersStayWithinLimit(t *testing.T) {
 	rec := metricsOnly(t)
 	const servers, clients = 500, 20

@@ -18,8 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// instruments holds the instruments of the schema. Instruments of the semantic conventions are named after the sender
-// or receiver of a message, our own instruments after the process.
+// instruments holds the instruments of the schema. In the names of the semantic conventions, client means the sender of
+// a message, and server the receiver. In the names of our own instruments, client means a [Client], and server a
+// [Server].
 type instruments struct {
 	clientDuration metric.Float64Histogram
 	serverDuration metric.Float64Histogram
@@ -256,8 +257,8 @@ func rowOf(name string) *schema.Metric {
 var processStart = sync.OnceValue(func() float64 { return float64(time.Now().UnixMilli()) / 1000 })
 
 // startTime reports the time at which the process started to count, which is the creation of the first client or
-// server. Like the counters, it stays after the last client or server has ended. Its callback belongs to the instrument
-// and keeps no client in memory.
+// server. Like the counters, the metric stays after the last client or server has ended. Its callback belongs to the
+// instrument and keeps no client in memory.
 type startTime struct {
 	started atomic.Bool
 }

@@ -134,7 +134,7 @@ func TestLabelIsFoldedToOtherBeforeTool(t *testing.T) {
 }
 
 // TestLabelDoesNotReduceClientNamesOrCalls uses as many client names as the limit allows, with and without a label. The
-// label must not cost a name, and no sequence of agents may lose a call.
+// label must not take the place of a client name, and every call is counted for any sequence of agents.
 func TestLabelDoesNotReduceClientNamesOrCalls(t *testing.T) {
 	const clients = 300
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))

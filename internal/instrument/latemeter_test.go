@@ -23,7 +23,7 @@ func TestTelemetriesBeforeAndAfterSDKShareBudget(t *testing.T) {
 		}
 		return
 	}
-	log := telemetry.WithLogger(slog.New(slog.DiscardHandler)) // creates a separate Telemetry each time
+	log := telemetry.WithLogger(slog.New(slog.DiscardHandler)) // so telemetry.New creates a separate Telemetry each time
 	before := hubOf(telemetry.New(log))
 	first := sdkmetric.NewMeterProvider()
 	otel.SetMeterProvider(first)

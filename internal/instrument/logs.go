@@ -21,7 +21,7 @@ type logs struct {
 // loggers holds the destinations of the records, and the limiter.
 type loggers struct {
 	log     *slog.Logger // adds the side's name and instance; its callers wait for the handler
-	beside  *slog.Logger // the same through the queue, for records for which no goroutine should wait
+	beside  *slog.Logger // like log, but through the queue, for records that no goroutine should wait for
 	queue   records.Queue
 	limiter records.Limiter
 }
@@ -150,7 +150,7 @@ func (l *logs) flush() {
 }
 
 // flushFailures logs how many failures of one kind have no record. If Debug is enabled, every exception has a record:
-// see spare.
+// see [Op.limitLevel].
 func (l *logs) flushFailures(k records.Key, n int) {
 	ctx := context.Background()
 	exception := k.Event == l.side.events.handled.exception || k.Event == l.side.events.sent.exception

@@ -13,7 +13,7 @@ import (
 )
 
 // metricOptions holds the options of measurements, built once for each set of attributes. A side creates its
-// metricOptions at its first measurement. Without a provider of metrics, it never does.
+// metricOptions at its first measurement. Without a provider of metrics, it never creates them.
 type metricOptions struct {
 	plain       []metric.RecordOption // for instruments whose only attributes are name and group
 	plainAdding []metric.AddOption
@@ -181,7 +181,7 @@ func execution(tool string) []attribute.KeyValue {
 	}
 }
 
-// same returns a measurement with only one form.
+// same returns a measurement with the same attributes in its forms own and group, and with no other form.
 func same(attrs ...attribute.KeyValue) measured { return measured{own: attrs, group: attrs} }
 
 // ofTool returns a measurement with a tool name as its only attribute.

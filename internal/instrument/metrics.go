@@ -67,8 +67,8 @@ func (m *metrics) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
 	return append(slices.Clip(attrs), m.side.transport())
 }
 
-// recordsOutcome reports whether metrics record the outcome itself. They do if it is known, or one of the first unknown
-// outcomes.
+// recordsOutcome reports whether metrics record the outcome itself. They do if the outcome is known, or if it is one of
+// the first unknown outcomes.
 func (m *metrics) recordsOutcome(o outcome) bool {
 	if o.known() {
 		return true
@@ -85,9 +85,9 @@ type measured struct {
 	precise []attribute.KeyValue
 	// own has no tool or prompt. It is combined with the name of the client or server.
 	own []attribute.KeyValue
-	// group has no attributes of a single connection. It is combined with the name of the group.
+	// group has only attributes that do not depend on a connection. It is combined with the name of the group.
 	group []attribute.KeyValue
-	// least is group with only the attributes from closed sets. It is nil if group has no others.
+	// least has only those attributes of group that have closed sets of values. It is nil if all attributes of group do.
 	least []attribute.KeyValue
 }
 

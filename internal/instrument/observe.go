@@ -54,8 +54,8 @@ func (w gaugeKey) set(k *keys, others ...attribute.KeyValue) metric.MeasurementO
 }
 
 // observe observes all gauges. It adds up clients with the same name, because OpenTelemetry does not define two
-// observations of one attribute set. Unlike counters, gauges choose their names at each collection. So names may take
-// turns if the limit of names is exceeded.
+// observations of one attribute set. Unlike counters, gauges choose their names at each collection. So if the limit of
+// names is exceeded, two collections may have different names.
 func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	g.read.Store(true)
 	g.observeServers(o)
@@ -99,9 +99,9 @@ type inStates [connstate.Closing + 1]int64
 
 func (n inStates) allReady() bool { return n == inStates{connstate.Ready: n[connstate.Ready]} }
 
-// foldStates adds up the clients of each group, except for names with a place. Names that are not ready get a place
-// first, so that an alert names the client. After them come names that were shown before. A shown name keeps its place
-// until another name needs it more, because a backend would keep the last state of a name that disappears.
+// foldStates keeps the counts of as many names as the limit allows, and adds up the other clients of each group. It
+// first keeps names with a client that is not ready, so that an alert names the client. Then it keeps names that the
+// last collection has shown, because a backend would keep the last state of a name that disappears.
 func (g *gauges) foldStates(all map[gaugeKey]inStates) map[gaugeKey]inStates {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -171,7 +171,7 @@ func (g *gauges) observeServers(o metric.Observer) {
 }
 
 // foldShortest returns the lengths by name. If the limit of names is exceeded, it adds up the shortest ones under the
-// names that foreignNames returns. There are at most others such names.
+// names that foreignNames returns. others is the maximum number of different names that foreignNames returns.
 func foldShortest(all map[gaugeKey]int64, others int, foreignNames func(gaugeKey) gaugeKey) map[gaugeKey]int64 {
 	if len(all) <= words.MaxSets {
 		return all

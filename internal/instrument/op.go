@@ -108,10 +108,10 @@ func (op *Op) Meet(p *Peer) {
 	op.logStart()
 }
 
-// Sending marks the moment before the message is passed to the transport. The duration of a sent message starts with
-// the first call: the wait for a connection does not count, but the wait for room in the queue does. For a handled
-// request, the message is the answer, and duration and span end here, because the peer that receives the answer may end
-// its own span before this function returns.
+// Sending records the time just before a message is passed to the transport. For a sent request or notification, the
+// duration starts at the first Sending: it excludes the wait for a connection, and includes the wait for room in the
+// queue. For a handled request, the message is the answer: duration and span end at this time, because the peer may
+// receive the answer and end its own span before the transport's Send returns here.
 func (op *Op) Sending() {
 	switch {
 	case op.direction == telemetry.DirectionReceived:
@@ -155,7 +155,8 @@ func (op *Op) Answered() {
 	}
 }
 
-// Supersede ends a request that is followed by another request. Its end is the time of the answer.
+// Supersede ends the operation of a request after which another request follows. The operation ends at the time of the
+// first request's answer.
 func (op *Op) Supersede(r Result) {
 	op.trace.superseded = true
 	op.End(r)
@@ -164,8 +165,8 @@ func (op *Op) Supersede(r Result) {
 // AnsweredAt sets the time of the answer, for an operation that ends after its caller has received the result.
 func (op *Op) AnsweredAt(at time.Time) { op.progress.answered = at }
 
-// Sent records that the transport has accepted a message of this size. For sent messages it includes [Op.Sending]. Zero
-// means an unknown size. For a handled request, the message is the answer.
+// Sent records that the transport has accepted a message of this size. For a sent message, Sent also calls
+// [Op.Sending]. Zero means an unknown size. For a handled request, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless it serves
-// other operations, too.
+// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless the
+// goroutine also serves other operations.
 func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	made := op.side.logs.loggers()
 	log := made.log
@@ -76,7 +76,8 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 }
 
 // logOutcome writes the record of the end of a request. Like logRound and logToolError it is not inlined into logEnd:
-// its fields take 2.6 KiB of stack, and the stacks of a server's goroutines grew even where nothing was logged.
+// inlined, its fields took 2.6 KiB of stack, and the stacks of a server's goroutines grew even where nothing was
+// logged.
 //
 //go:noinline
 func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, elapsed time.Duration, suppressed int) {

@@ -54,7 +54,7 @@ func (s *side) labelled(ctx context.Context, method, tool string, f func(ctx con
 }
 
 // SetLabels replaces the profile labels of the goroutine with the labels of ctx, if telemetry.WithProfileLabels is set.
-// It is for a goroutine that was started by a handler and works for all handlers.
+// SetLabels is for a goroutine that one handler has started and that works for all handlers.
 func (s *Server) SetLabels(ctx context.Context) {
 	if s != nil {
 		s.setLabels(ctx)

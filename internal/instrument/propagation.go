@@ -145,7 +145,7 @@ func (t *traces) hasContextHeaders(h http.Header) bool {
 }
 
 // receivedContext returns ctx with the trace context of the message. On a client, it restricts the baggage: a server
-// may set only members that it may see.
+// may set only those members that the client would also send to it.
 func (t *traces) receivedContext(ctx context.Context, in *Incoming) context.Context {
 	if t.side.which != telemetry.SideClient || t.sharesAll() {
 		return t.read(ctx, in)
@@ -173,7 +173,7 @@ func (t *traces) distrust(ctx context.Context, in *Incoming) origin {
 	return o
 }
 
-// sender returns the span that the sender names. It returns the zero Ref if that is the known span.
+// sender returns the span that the sender names. It returns the zero Ref if known is that span.
 func (t *traces) sender(in *Incoming, known Ref) Ref {
 	if !t.mayCarryContext(in) {
 		return Ref{}
@@ -201,8 +201,8 @@ const joinAdvice = "the client is unknown, so the server links to its trace inst
 	"as with bearer.Require"
 
 // logJoinAdvice logs, once for all servers of the Telemetry, that the server does not continue the trace of an unknown
-// client, and how to join the traces. It logs nothing for programs with [telemetry.WithPublicEndpointFn], because they
-// have decided.
+// client, and how to join the traces. It logs nothing for programs with [telemetry.WithPublicEndpointFn], because these
+// programs have made the decision.
 func (op *Op) logJoinAdvice(in *Incoming, named Ref) {
 	s := op.side
 	if !in.Untrusted || named == (Ref{}) || !op.trace.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {

@@ -81,8 +81,8 @@ type Request struct {
 	// goroutine also serves other operations, which must not wait for a log handler.
 	Beside bool
 
-	// Parent, if not zero, replaces the span of ctx as the parent. For notifications/cancelled it is the cancelled
-	// request. The notification has a span if that request has one, so that both are exported or neither.
+	// Parent, if not zero, replaces the span of ctx as the parent. For notifications/cancelled, Parent is the span of the
+	// cancelled request. The notification has a span if that request has one, so that both are exported or neither.
 	Parent Ref
 }
 
@@ -138,8 +138,9 @@ type Incoming struct {
 	// neither the message nor the context names a span, for senders that propagate only over HTTP.
 	Header http.Header
 
-	// Untrusted means that the sender may not extend this side's traces. Its span becomes a link and not a parent, and its
-	// baggage is ignored. Span and baggage of the context still count, unlike with [telemetry.WithPublicEndpointFn].
+	// Untrusted means that the sender may not extend this side's traces. The sender's span becomes a link instead of the
+	// parent, and the sender's baggage is ignored. Unlike with [telemetry.WithPublicEndpointFn], the span and the baggage
+	// of the context are still used.
 	Untrusted bool
 
 	// ClientName and ClientVersion are the name and version that the client has sent for itself. They may be empty.
@@ -155,10 +156,10 @@ type Incoming struct {
 // startHandler starts the handling of a message and stores its operation in op. The returned context is for the
 // handler.
 //
-// The parent of the span is the span in the message. If the span of ctx is a different one, the span links to it.
-// Without a span in the message, the parent is the span of ctx. For an untrusted sender, the parent is the span of ctx,
-// with a link to the span in the message. If [telemetry.WithPublicEndpointFn] distrusts the sender, there is no parent,
-// but links to both.
+// The parent of the new span is the span that the message names. On a server, if ctx has another span, the new span
+// links to that one. If the message names no span, the parent is the span of ctx. For an untrusted sender, the parent
+// is the span of ctx, with a link to the span that the message names. If [telemetry.WithPublicEndpointFn] distrusts the
+// sender, the new span has no parent and links to both.
 func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
 	from := s.traces.extract(ctx, in)
 	ctx = from.ctx

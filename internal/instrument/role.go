@@ -16,8 +16,8 @@ type role struct {
 
 // keys holds the attributes that both clients and servers have, with different prefixes.
 type keys struct {
-	corrID, // empty for a server, whose requests have none
-	group, // empty for a server, which is in none
+	corrID, // empty for a server: its requests have no correlation id
+	group, // empty for a server, because servers have no groups
 	safeToRetry, // empty for a server
 	name, instance, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, frameHash, suppressed, dropReason, dropAge, streamKind,

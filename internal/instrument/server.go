@@ -68,7 +68,7 @@ func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, 
 	return s.startRequest(ctx, r)
 }
 
-// Notification counts a received notification that has no handler.
+// Notification counts a notification without an operation: one received without a handler, or one sent without a span.
 func (s *Server) Notification(d telemetry.Direction, method string) {
 	if s != nil {
 		s.notification(d, method)

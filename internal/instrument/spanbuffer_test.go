@@ -28,7 +28,8 @@ func numbered(ctx context.Context, c *instrument.Client, p *instrument.Peer, id 
 	op.End(instrument.Result{ResultType: "complete"})
 }
 
-// checkNumbered fails the test unless the attributes belong to one call of numbered, and returns its correlation id.
+// checkNumbered fails the test unless the attributes belong to one call of numbered. It returns the correlation id of
+// the call.
 func checkNumbered(t *testing.T, attrs []attribute.KeyValue) string {
 	t.Helper()
 	set := attribute.NewSet(attrs...)

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// startSpan starts the operation's span. If the caller has marked its own span of the tool call, startSpan borrows it.
-// ofCall holds the program's attributes for this call.
+// startSpan starts the operation's span. If the caller has marked its own span of the tool call with
+// [settings.WithOuterSpan], startSpan uses that span instead. ofCall holds the program's attributes for this call.
 func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...Ref) {
 	users := op.userAttributes(ofCall)
 	if op.direction == telemetry.DirectionSent && kind == Tool {
@@ -85,8 +85,8 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 	return present(attrs...)
 }
 
-// endSpan sets all attributes that were unknown at the start with one call, and ends the span. A borrowed span only
-// gets the attributes.
+// endSpan sets, with one call, all attributes that were unknown at the start, and ends the span. If the span belongs to
+// the caller, endSpan only sets the attributes.
 func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan() // deferred, because the user's redactor may panic or end the goroutine
 	op.setEndAttributes(o, r)
@@ -196,7 +196,7 @@ var endBuffers = sync.Pool{New: func() any {
 	return &attrs
 }}
 
-// setEndAttributes sets all attributes that were unknown at the start with one call.
+// setEndAttributes sets, with one call, all attributes that were unknown at the start.
 func (op *Op) setEndAttributes(o outcome, r *Result) {
 	if !copiesAttributes(op.trace.span) {
 		attrs := make([]attribute.KeyValue, 0, usualAttributes)

@@ -106,8 +106,9 @@ func (s *stats) summary() (o telemetry.Operation) {
 	return o
 }
 
-// Durations are counted in buckets. Up to latencyLinear microseconds, each bucket is a microsecond wide. Above, the
-// width of a bucket is an eighth of the largest power of two below it. The last bucket ends at about 19 hours.
+// Durations are counted in buckets. Up to latencyLinear microseconds, each bucket is a microsecond wide. Above that,
+// latencyParts buckets of equal width divide the range from each power of two to the next. The last bucket ends at
+// about 19 hours.
 const (
 	latencyLinear  = 16
 	latencyParts   = 8

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// truncate returns a copy of the first limit bytes of s. It may be shorter, so that it ends with a whole character.
-// Each run of invalid UTF-8 becomes a question mark, because exporters reject invalid UTF-8, together with the whole
-// batch.
+// truncate returns a copy of the first limit bytes of s. The copy may be shorter, so that it ends with a whole
+// character. Each run of invalid UTF-8 becomes a question mark, because exporters reject invalid UTF-8, together with
+// the whole batch.
 //
 // The result is a copy, because s may be part of a frame of many MiB, which would otherwise live as long as the result.
 func truncate(s string, limit int) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ToolSize is the size of a part of a tool's definition. It has the same fields as the type of package contextcost, so
-// that one type converts to the other.
+// ToolSize is the size of a part of a tool's definition. It has the same fields as Size of package contextcost, so that
+// one type converts to the other.
 type ToolSize struct{ Bytes, EstimatedTokens int }
 
 func (s *ToolSize) add(other ToolSize) {
@@ -61,7 +61,8 @@ func (c *Client) NewToolList() *ToolList {
 	return l
 }
 
-// Add adds a tool. Its description and its schema count separately. The name may be a part of a frame.
+// Add adds a tool. The sizes of its description and its schema are recorded separately. The name may be a part of a
+// frame.
 func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	if l == nil {
 		return

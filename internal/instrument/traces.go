@@ -62,9 +62,9 @@ func (op *Op) userAttributes(ofCall []attribute.KeyValue) []attribute.KeyValue {
 	return ofCall[:min(len(ofCall), maxUserAttributes)]
 }
 
-// late detects whether tracer provider and propagator are the placeholders of package otel, which start to work when
-// the program sets its own. Placeholders do nothing, but cost something: without an SDK, unrecorded spans took a tenth
-// of a tiny call's memory. A provider or propagator that is set later counts from the next operation on.
+// late detects whether the tracer provider and the propagator are the placeholders of package otel. A placeholder does
+// nothing until the program sets its own provider or propagator, which is used from the next operation on. Still it
+// costs something: without an SDK, unrecorded spans took a tenth of a tiny call's memory.
 type late struct {
 	tracers    trace.TracerProvider          // nil unless it is the placeholder
 	propagator propagation.TextMapPropagator // nil unless it is the placeholder
@@ -88,8 +88,8 @@ func isPlaceholder(v any) bool {
 	return t != nil && t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "go.opentelemetry.io/otel/internal/global"
 }
 
-// probeEvery is how many operations share one started span while no provider is set. Automatic instrumentation by eBPF
-// sets no provider; after it has seen a span, it makes package otel's placeholder record.
+// While no provider is set, only one of probeEvery operations starts a span. Automatic instrumentation by eBPF sets no
+// provider; after it has seen a span, it makes package otel's placeholder record.
 const probeEvery = 256
 
 // starts reports whether the next span should be started.
@@ -100,7 +100,8 @@ func (l *late) starts() bool {
 	return l.skipped.Add(1)%probeEvery == 1
 }
 
-// started records that the placeholder is recording, if a started span is.
+// started receives whether a started span is recording. If it is, the placeholder records, and starts always returns
+// true.
 func (l *late) started(recording bool) {
 	if recording && l.tracers != nil && !l.automatic.Load() {
 		l.automatic.Store(true)

@@ -7,10 +7,10 @@ import (
 )
 
 // The two-end scan. From the front, the parser reads members up to the first params, result or error that is an object;
-// from the back, it reads members up to the closing bracket of that object. For valid JSON this is exact: before the
-// last bracket the reader is outside every string, and, going backwards, a quote behind an even number of backslashes
-// always delimits a string. In invalid JSON the middle is not a single value, which its decoder detects. The members at
-// the two ends are validated like everything else.
+// from the back, it reads members up to the closing bracket of that object. For valid JSON, the scan is exact: the end
+// of the text is outside of every string, and for a reader that goes backwards, a quote behind an even number of
+// backslashes always delimits a string. In invalid JSON, the middle is not a single value, and the decoder of the
+// middle detects this. The members at the two ends are validated like everything else.
 
 // parseEnds reads frame from both ends. It reports false for a frame that it cannot fully account for.
 func parseEnds(frame []byte) (Message, bool) {
@@ -28,7 +28,7 @@ func parseEnds(frame []byte) (Message, bool) {
 	}
 	m, r := e.message(frame, complete)
 	if m.Kind == Error && !e.has(id) {
-		return Message{}, false // the id may hide in front of an extension member; see Message.Consume
+		return Message{}, false // the id may be in front of an extension member; see Message.Consume
 	}
 	return m, r == 0
 }

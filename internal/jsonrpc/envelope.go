@@ -45,7 +45,7 @@ type envelope struct {
 
 func (e *envelope) has(m member) bool { return e.seen>>m&1 != 0 }
 
-// add stores the member m, whose value is frame[start:end], and returns the rule that it breaks, 0 for none. The value
+// add stores the member m, whose value is frame[start:end]. It returns the rule that the member breaks, or 0. The value
 // must be valid JSON or start with the opening bracket of an object; add reads nothing behind that bracket.
 func (e *envelope) add(frame []byte, m member, start, end int) Reason {
 	if m == unknown {

@@ -72,14 +72,14 @@ func (m *Message) Middle() []byte {
 func (m *Message) Checked() bool { return m.checked }
 
 // Consume passes the middle to decode, which validates what it reads as one value and returns how many bytes it read.
-// decode may overwrite these bytes and keep parts of them: strings that are unescaped in place look like any other JSON
-// afterwards. Consume therefore hands the bytes out once; Frame and Middle are nil afterwards, also on an error. Read
-// from Middle first if you need, for example, the type of a result.
+// decode may overwrite these bytes and keep parts of them: after strings are unescaped in place, the bytes may look
+// like other JSON. So Consume passes the bytes to a decoder only once: after Consume, even if it returns an error,
+// Frame and Middle are nil. Read from Middle first if you need, for example, the type of a result.
 //
 // The error, a [*Violation] with the first bytes of the original frame, is the error of decode, see [Message.Invalid],
 // or describes the problem behind the value. If decode stopped before the end of the middle, the frame may have an
 // extension member of object type behind the value. Consume then reads the envelope again, skipping the consumed bytes,
-// and requires that it is the same message.
+// and requires that the envelope still has the same kind and id.
 //
 // So Consume rejects one kind of frame that a full scan would accept: a request with its id behind its params and
 // before an extension member that is an object, because Parse took it for a notification. The violation carries the id.
@@ -100,7 +100,8 @@ func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	return err
 }
 
-// headSize is the number of leading bytes of a frame that a Violation keeps, by which telemetry distinguishes frames.
+// headSize is the number of leading bytes of a frame that a Violation keeps. Telemetry distinguishes frames by these
+// bytes.
 const headSize = 64
 
 // settle records that a decoder read the first n bytes of the middle as one value. frame is the argument of Parse. If n
@@ -137,8 +138,8 @@ func (m *Message) Check() error {
 }
 
 // Invalid returns the violation for a middle that its decoder rejected with err. An offset in err counts from the
-// beginning of the middle. The reason is invalid JSON if err wraps a [*jsonscan.SyntaxError], the same reason if err
-// wraps a [*Violation], and otherwise invalid params, result or error.
+// beginning of the middle. If err wraps a [*jsonscan.SyntaxError], the reason is invalid JSON or too deep. If err wraps
+// a [*Violation], the reason is the reason of that violation. Otherwise it is invalid params, result or error.
 func (m *Message) Invalid(err error) *Violation {
 	v := located(err, m.start)
 	if inner, ok := errors.AsType[*Violation](err); ok {

@@ -13,9 +13,9 @@ import (
 // Meta holds the members to add to params._meta of an outgoing message. The zero Meta adds nothing.
 //
 // No member is written twice. If several sources have a member, the first of these wins: Const, ProgressToken, the
-// trace context, User, and the existing _meta of the params. A traceparent, tracestate or baggage from the last two is
-// always dropped, and so are the other keys of the trace context, even if there is no value to replace them: a message
-// must not claim to belong to a trace that its sender does not know.
+// trace context, User, and the existing _meta of the params. A traceparent, tracestate or baggage from User or from the
+// existing _meta is always dropped, and so are the other keys of the trace context, even if there is no value to
+// replace them: a message must not claim to belong to a trace that its sender does not know.
 type Meta struct {
 	Const         *Constant // members of the session; nil for none
 	ProgressToken ID        // zero for none
@@ -63,7 +63,7 @@ func (c *Constant) has(name []byte) bool {
 
 // AppendParams appends the JSON object params to dst, with _meta as its first member. params may be empty or null for
 // an object without members. _meta combines the members of meta with those of an existing _meta in params, by the rules
-// of [Meta]. Without either, the object has no _meta.
+// of [Meta]. If meta is empty and params has no _meta, the object has no _meta.
 //
 // AppendParams validates params and meta.User, so that neither can break out of its object, and replaces line breaks
 // between their tokens by spaces. On an error, it returns dst unchanged.
@@ -216,9 +216,9 @@ func openParams(params []byte) (p openedParams, err error) {
 	if isNone(params) {
 		return p, nil
 	}
-	first, end := -1, -1  // the first member's name; the end of the latest value
-	cut, resume := -1, -1 // the names of _meta and of the member behind it
-	front := -1           // the end of the value before _meta
+	first, end := -1, -1  // offsets of the first member's name and of the end of the latest value
+	cut, resume := -1, -1 // offsets of the name of _meta and of the name of the next member
+	front := -1           // offset of the end of the value before _meta
 	o := jsonscan.ObjectAt(params, 0)
 	for o.Next() {
 		if first < 0 {

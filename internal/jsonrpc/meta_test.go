@@ -218,7 +218,7 @@ func checkParams(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, param
 func checkOwn(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, params []byte) {
 	want, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "m", meta, params)
 	if err != nil {
-		return // the user's metadata
+		return // the error is about the user's metadata
 	}
 	got, err := jsonrpc.AppendOwnRequest(nil, jsonrpc.IntID(1), "m", meta, params)
 	if err != nil || string(got) != string(want) {

@@ -2,9 +2,9 @@ package jsonrpc
 
 import "github.com/mcpotel/mcpotel/internal/jsonscan"
 
-// Params are the parts of a request's or notification's params that are needed before its own decoder runs. All are raw
-// JSON and refer to the frame, with their capacity cut; a part that is missing or null is nil. They are valid JSON, but
-// their types are not checked; read them with [Text] and [ParseID].
+// Params are the parts of a request's or notification's params that are needed before the params are decoded. All parts
+// are raw JSON and refer to the frame, with their capacity cut; a part that is missing or null is nil. The parts are
+// valid JSON, but their types are not checked; read them with [Text] and [ParseID].
 type Params struct {
 	Meta      []byte // _meta, an object
 	Name      []byte // name of the tool or the prompt
@@ -21,22 +21,23 @@ type Params struct {
 	Tracestate    []byte
 	Baggage       []byte
 
-	ProtocolVersion    []byte // these begin with io.modelcontextprotocol/ (revision 2026-07-28)
+	ProtocolVersion    []byte // in _meta, these names begin with io.modelcontextprotocol/ (revision 2026-07-28)
 	ClientInfo         []byte
 	ClientCapabilities []byte
 	LogLevel           []byte
 	SubscriptionID     []byte
 }
 
-// Modern reports whether _meta has a member that only modern requests have. Such a request is modern even if it lacks
-// others. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+// Modern reports whether _meta has a member that only modern requests have. A request with one of these members is
+// modern even if it lacks the others. (specification 2026-07-28, basic/versioning, "Backward Compatibility with
+// Initialization-Based Versions")
 func (p *Params) Modern() bool {
 	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
 }
 
 // Params validates the params of a request or notification in one pass and returns their parts, or the zero Params if
-// the message has no params. The message is checked afterwards. The error is a [*Violation], for example for a
-// duplicate part or a _meta that is not an object.
+// the message has no params. If Params returns no error, the whole Message has been validated, as by [Message.Check].
+// The error is a [*Violation], for example for a duplicate part or a _meta that is not an object.
 func (m *Message) Params() (Params, error) {
 	var p Params
 	if m.start == m.end {

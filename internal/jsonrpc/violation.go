@@ -25,13 +25,13 @@ const (
 	InvalidVersion
 	// DuplicateMember: a member that the protocol defines occurs twice.
 	DuplicateMember
-	// MixedMembers: members that exclude each other, such as result and error, or method and result.
+	// MixedMembers: the frame has members that exclude each other, such as result and error, or method and result.
 	MixedMembers
 	// InvalidID: the id is neither a string nor an integer within int64.
 	InvalidID
 	// NullID: the id is null in a message other than an error response.
 	NullID
-	// MissingID: a result without an id.
+	// MissingID: the frame is a result without an id.
 	MissingID
 	// InvalidMethod: the method is not a string, or is empty.
 	InvalidMethod
@@ -44,11 +44,11 @@ const (
 	// FrameTooLarge: the frame exceeds the limit. The owner of the connection reports this reason; this package sees
 	// complete frames only. The reason is here because the set is closed.
 	FrameTooLarge
-	// UnexpectedRequest: a request from a server in a revision without requests from servers. The owner of the connection
-	// reports it.
+	// UnexpectedRequest: the frame is a request from a server, in a revision without requests from servers. The owner of
+	// the connection reports it.
 	UnexpectedRequest
-	// ForeignAnswer: the answer to another request, on a stream that belongs to a single request. The owner of the
-	// connection reports it.
+	// ForeignAnswer: the frame is the answer to another request, on a stream that belongs to a single request. The owner
+	// of the connection reports it.
 	ForeignAnswer
 	// NoAnswer: the response is not a message at all, for example an HTML page. The owner of the connection reports it.
 	NoAnswer

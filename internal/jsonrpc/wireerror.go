@@ -19,9 +19,10 @@ func (e *WireError) Error() string {
 	return e.Message + " (" + strconv.FormatInt(e.Code, 10) + ")"
 }
 
-// Failure decodes the error of an error response. The message is checked afterwards, and the WireError does not refer
-// to its frame. An integer code and a message are required; members that the specification does not define are ignored.
-// The error is a [*Violation], returned together with the fields that could be read, above all the code.
+// Failure decodes the error of an error response. If Failure returns no error, the whole Message has been validated, as
+// by [Message.Check]. The WireError is a copy: it does not refer to the frame. An integer code and a message are
+// required; members that the specification does not define are ignored. The error is a [*Violation], returned together
+// with the fields that could be read, above all the code.
 func (m *Message) Failure() (WireError, error) {
 	middle := m.Middle()
 	e, n, err := decodeError(middle)

@@ -26,7 +26,7 @@ const (
 )
 
 // TestCostIsBoundedForAnySchemaAndValue checks that time and memory are proportional to the paid steps, whatever a peer
-// sends. This fails if a keyword has a loop that does not pay, or pays too little.
+// sends. The test fails if a keyword has a loop that does not pay, or pays too little.
 func TestCostIsBoundedForAnySchemaAndValue(t *testing.T) {
 	verdicts := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -117,7 +117,7 @@ func work(s *Schema, instance []byte) (verdict string, steps int64) {
 	return "invalid", steps
 }
 
-// hostileRoot draws a schema with all keywords, with definitions that it refers to.
+// hostileRoot draws a schema with all keywords, and with definitions that the schema refers to.
 func hostileRoot(t *rapid.T) json.RawMessage {
 	root := hostileMembers(t, 3)
 	if rapid.IntRange(0, 3).Draw(t, "draft-07") == 0 {

@@ -5,7 +5,7 @@ func (r *run) array(n *node, a value, s site) bool {
 	return r.items(n, a, s) && r.contains(n, a, s) && r.countItems(n, a, s) && r.unique(n, a, s) && r.loose(n, a, s)
 }
 
-// items applies prefixItems and items, or items and additionalItems in draft-07.
+// items applies the keywords prefixItems and items, or in draft-07 the keywords items and additionalItems.
 func (r *run) items(n *node, a value, s site) bool {
 	if n.rest == nil && n.prefix == nil {
 		return true
@@ -77,14 +77,14 @@ func (r *run) countItems(n *node, a value, s site) bool {
 // uniqueCost is the cost of an item's entry in the hash table, in addition to the cost of its hash.
 const uniqueCost = unit
 
-// unique applies uniqueItems. It compares only items with equal hashes.
+// unique applies the keyword uniqueItems. It compares only items with equal hashes.
 func (r *run) unique(n *node, a value, s site) bool {
 	if !n.uniqueItems || a.size() < 2 || !r.pay(a.size()*uniqueCost) {
 		return true
 	}
-	last := make(map[uint64]int, a.size()) // by hash: the last item with this hash, counted from 1
+	last := make(map[uint64]int, a.size()) // by hash: number of the last item with this hash, from 1
 	all := make([]value, a.size())
-	before := make([]int, a.size()) // by item: the previous item with the same hash, counted from 1
+	before := make([]int, a.size()) // by item: number of the previous item with the same hash, from 1
 	for i, v := range inside(r.meter, a) {
 		h := r.hash(v)
 		all[i] = v
@@ -98,7 +98,7 @@ func (r *run) unique(n *node, a value, s site) bool {
 	return true
 }
 
-// loose applies unevaluatedItems.
+// loose applies the keyword unevaluatedItems.
 func (r *run) loose(n *node, a value, s site) bool {
 	if n.looseItems == nil {
 		return true

@@ -57,7 +57,7 @@ func (b *builder) node(n *node, v value) error {
 	}
 }
 
-// place adds to the bytes of all pointers and checks their bound.
+// place adds the length of a pointer to the bytes of all pointers, and checks their bound.
 func (b *builder) place(bytes int, pointer string) error {
 	if b.places += bytes; b.places > maxPlaces {
 		return fail(ErrLimit, pointer, "the names of properties are too long in total")
@@ -121,13 +121,13 @@ func (n *node) settle(d Dialect) {
 	}
 }
 
-// below builds the subschema v at the given place below n and returns it.
+// below builds the subschema v and returns it. place is the pointer of v, relative to n.
 func (b *builder) below(n *node, v value, place string) (*node, error) {
 	c := &node{pointer: n.pointer + place, depth: n.depth + 1, scope: n.scope}
 	return c, b.node(c, v)
 }
 
-// child builds the subschema v at the given place below n and adds an edge from n to it.
+// child builds the subschema v and adds an edge from n to it. place is the pointer of v, relative to n.
 func (b *builder) child(n *node, v value, place string, e *edge) (_ *edge, err error) {
 	e.to, err = b.below(n, v, place)
 	n.edges = append(n.edges, e)

@@ -18,7 +18,7 @@ import (
 
 // decode reads data as exactly one JSON value, nested at most depth deep. It returns a problem if data is not JSON, is
 // nested too deep, has a duplicate name, or, unless anyNumber is set, has a number beyond the range of float64. An
-// escaped lone surrogate becomes U+FFFD, as on the wire. The error is that of the meter. The value refers to data,
+// escaped lone surrogate becomes U+FFFD, as on the wire. The error is the error of the meter. The value refers to data,
 // which must not change.
 func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem, error) {
 	if uint64(len(data)) > math.MaxUint32 {
@@ -85,7 +85,7 @@ func (d *decoder) add(k kind, escaped bool, from, to int) {
 	d.parts = append(d.parts, part{k, escaped, uint32(from), uint32(to)})
 }
 
-// string reads the string at text[i] and returns the offset behind it, negative on an error.
+// string reads the string at text[i] and returns the offset behind it, or a negative number on an error.
 func (d *decoder) string(i int) (end int) {
 	end, escaped, err := jsonscan.String(d.text, i)
 	switch {
@@ -103,7 +103,7 @@ func (d *decoder) string(i int) (end int) {
 }
 
 // container reads the array or the object at text[i], with at most depth further levels of nesting inside it. It
-// returns the offset behind it, negative on an error.
+// returns the offset behind the array or object, or a negative number on an error.
 func (d *decoder) container(i, depth int) (end int) {
 	if depth < 0 {
 		return -1

@@ -16,13 +16,14 @@ type fallback struct {
 }
 
 // ApplyDefaults returns the instance with a default for each missing property whose schema has one, whether or not the
-// property is required. It descends into existing properties, follows $ref and allOf, and keeps everything else,
-// numbers to the last digit; names come out sorted. It copies a default unchanged from the schema and inserts nothing
-// into it. It does not descend into arrays or alternatives.
+// property is required. It descends into existing properties, and follows $ref and allOf. It keeps everything else,
+// including all digits of numbers, but sorts the names of properties. It copies a default unchanged from the schema and
+// inserts nothing into it. It does not descend into arrays or alternatives.
 //
-// ApplyDefaults inserts at most [MaxDefaults] defaults of [MaxDefaultBytes] in all, none nested deeper than
-// [MaxInstanceDepth] in the result; otherwise the error is [ErrDefaults]. A default need not be valid: validate the
-// result. The error is a [*ValidationError] if the instance is not JSON, or else [ErrBudget] or the cause of ctx's end.
+// ApplyDefaults inserts at most [MaxDefaults] defaults. Their names and values may have at most [MaxDefaultBytes]
+// together, and no default may be nested deeper than [MaxInstanceDepth] in the result; otherwise the error is
+// [ErrDefaults]. A default need not be valid: validate the result. The error is a [*ValidationError] if the instance is
+// not JSON, or else [ErrBudget] or the cause of ctx's end.
 func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, error) {
 	if !s.defaults {
 		return instance, nil
@@ -46,7 +47,7 @@ func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, er
 type filling struct {
 	*meter
 	added        additions
-	count, bytes int // of the defaults inserted so far
+	count, bytes int // number and bytes of the defaults inserted so far
 }
 
 // fill collects the defaults in n for the properties that v lacks. depth is the nesting depth of v in the whole value.

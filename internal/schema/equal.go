@@ -48,7 +48,8 @@ func (r *run) equalObjects(a, b value) bool {
 	return true
 }
 
-// canonical returns the Go value of the number v that is the same for all its spellings.
+// canonical returns the number v as a Go value. Numbers with the same value have the same Go value, whatever their
+// spelling.
 func canonical(v any) any {
 	f, ok := v.(float64)
 	switch {

@@ -7,7 +7,8 @@ type run struct {
 	scopes []*resource // resources on the path to the current node
 }
 
-// A site is the place of a value, with the collectors for more than a verdict. The zero site is for a verdict alone.
+// A site is the place of a value, with collectors for problems and for evaluated parts. The zero site collects nothing
+// and is for callers that need only the verdict.
 type site struct {
 	out  *report // collects problems; nil for none
 	at   *path   // place of the value; nil for the root, or if out is nil

@@ -204,8 +204,8 @@ func TestExhaustedBudgetKeepsOneProblem(t *testing.T) {
 	}
 }
 
-// TestDynamicScopeIsKept checks that the target of a dynamic reference depends on the path to it, also in the problems
-// of a part.
+// TestDynamicScopeIsKept checks that the target of a dynamic reference depends on the path that leads to the reference,
+// even while problems are explained.
 func TestDynamicScopeIsKept(t *testing.T) {
 	s := mustCompile(t, `{"$id":"https://example.com/a","$ref":"list","$defs":{
 		"item":{"$dynamicAnchor":"item","type":"string"},

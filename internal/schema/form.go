@@ -8,8 +8,8 @@ import (
 // CompileForm compiles the schema of a form for a user: a flat object with properties that are strings, numbers,
 // integers, booleans, choices of one string or choices of several, as the specification defines them. Anything else,
 // such as a reference, an object in the form or a combination of schemas, is a [*CompileError] with the reason
-// [ErrForm]; so is a default with another type than its field. CompileForm ignores keywords that assert nothing, as
-// JSON Schema requires.
+// [ErrForm]. A default with another type than its field is the same error. CompileForm ignores keywords that assert
+// nothing, as JSON Schema requires.
 //
 // See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation, Requested Schema, and
 // PrimitiveSchemaDefinition in the schemas of 2025-06-18 to 2026-07-28.
@@ -24,8 +24,8 @@ func CompileForm(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// Keywords that the parts of a form may have. In each list, the specification's keywords come first; the keywords
-// behind them assert no more than it does, and servers send them.
+// Keywords that the parts of a form may have. In each list, the specification's keywords come first. Servers also send
+// the keywords behind them, which only restrict the values further.
 var (
 	formKeywords   = []string{"$schema", "type", "properties", "required", "additionalProperties"}
 	textKeywords   = []string{"type", "default", "minLength", "maxLength", "enum", "oneOf", "pattern", "const"}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxChain bounds how many subschemas apply to one value by way of each other. With [MaxInstanceDepth] it bounds the
-// stack.
+// maxChain bounds the length of a chain of subschemas that apply to one value, each through the subschema before it.
+// With [MaxInstanceDepth] it bounds the stack.
 const maxChain = 128
 
 // A composition walks the subschemas that apply to the same value. It checks the schema alone; the meter of an
@@ -21,7 +21,7 @@ type composition struct {
 // reach is the extent of one visit of a node.
 type reach struct {
 	visits int // visits of nodes for the same value, including this one
-	chain  int // length of the longest path through them
+	chain  int // length of the longest path of such visits
 }
 
 // checkComposition rejects schemas that would make validation endless or too long: a subschema that applies itself to

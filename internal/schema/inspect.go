@@ -14,7 +14,7 @@ import (
 )
 
 // An inspection walks a Go type before the library infers its schema. The library looks at kinds only; the inspection
-// handles types and tags with another JSON form than their kind, and its errors name the field.
+// handles types and tags that give a value another JSON form, and its errors name the field.
 type inspection struct {
 	forms map[reflect.Type]*jsonschema.Schema // schemas that override the library's
 	open  map[reflect.Type]bool               // types on the path from the root

@@ -12,7 +12,7 @@ type failure struct {
 	value      value
 	missing    []string // names of the missing properties
 	unexpected []value  // names of the properties that are not allowed
-	pair       [2]int   // numbers of two equal items
+	pair       [2]int   // indexes of two equal items
 
 	// branches has the reports of the first branches of anyOf or oneOf, none of which matched.
 	branches []*report

@@ -30,7 +30,7 @@ const (
 
 	bytesPerStep  = 64 // bytes compared, counted or hashed in one step
 	digitsPerStep = 8  // digits of a number parsed in one step
-	matchPerStep  = 8  // instructions × bytes of a regular expression matched in one step
+	matchPerStep  = 8  // instructions of a regular expression × bytes of text, matched in one step
 	matchAtOnce   = 1 << 10
 )
 

@@ -18,7 +18,7 @@ type node struct {
 	dynamic *dynamicRef
 	given   *fallback // value of the keyword default; nil for none
 
-	refers, combines, asserts bool // whether there are keywords for refer, for combine, and for assert other than type
+	refers, combines, asserts bool // whether n has keywords that refer, combine, or assert (besides type) apply
 }
 
 // rules are the keywords of a node that are in force, except references.
@@ -50,7 +50,7 @@ type rules struct {
 	minProperties, maxProperties *int
 	required                     []string
 	dependentRequired            map[string][]string
-	dependents                   namedEdges // for an object with the property
+	dependents                   namedEdges // applied to an object that has the named property
 	looseProps                   *edge      // unevaluatedProperties
 
 	allOf, anyOf, oneOf []*edge
@@ -69,7 +69,7 @@ type edge struct {
 
 // A member holds the rules for a property with a certain name.
 type member struct {
-	edge     *edge // schema of the property; nil if it is only required
+	edge     *edge // schema of the property; nil if the property is only required
 	required bool
 }
 
@@ -95,7 +95,8 @@ type resource struct {
 	dynamic map[string]*node // anchors from $dynamicAnchor
 }
 
-// A dynamicRef refers to the anchor in the outermost resource on the path that has it.
+// A dynamicRef refers to an anchor. Of all resources on the path that have the anchor, the outermost one provides the
+// target.
 type dynamicRef struct {
 	anchor string          // empty if the path makes no difference
 	static *edge           // target if no resource on the path has the anchor

@@ -7,8 +7,8 @@ func (r *run) object(n *node, o value, s site) bool {
 		r.dependents(n, o, s) && r.looseProperties(n, o, s)
 }
 
-// properties applies properties, patternProperties and additionalProperties, and returns the number of required
-// properties that o has.
+// properties applies the keywords properties, patternProperties and additionalProperties, and returns the number of
+// required properties that o has.
 func (r *run) properties(n *node, o value, s site) (required int, valid bool) {
 	if len(n.named) == 0 && n.matching == nil && n.others == nil {
 		return 0, true
@@ -53,8 +53,8 @@ func (r *run) unexpected(n *node, o value, names []value, valid bool, s site) bo
 	return names == nil
 }
 
-// property applies e, the schema for the property of this name or nil, and the schemas with a pattern that matches the
-// name. applied reports whether there was any.
+// property applies e, which is the schema for the property of this name or nil, and the schemas with a pattern that
+// matches the name. applied reports whether there was any such schema.
 func (r *run) property(n *node, e *edge, name value, s site) (applied, valid bool) {
 	valid = true
 	if e != nil {
@@ -71,7 +71,7 @@ func (r *run) property(n *node, e *edge, name value, s site) (applied, valid boo
 	return applied, valid
 }
 
-// names applies propertyNames.
+// names applies the keyword propertyNames.
 func (r *run) names(n *node, o value, s site) bool {
 	if n.names == nil {
 		return true
@@ -87,7 +87,7 @@ func (r *run) names(n *node, o value, s site) bool {
 	return valid
 }
 
-// name applies e to the name of a property. Its problems mention that they are about the name.
+// name applies e to the name of a property. The reported problems mention the name.
 func (r *run) name(e *edge, name value, s site) bool {
 	if s.out == nil {
 		return r.visit(e, name, s)
@@ -113,7 +113,7 @@ func (r *run) countProperties(n *node, o value, s site) bool {
 	return r.fail(s, f)
 }
 
-// required applies required and dependentRequired. found is the number of required properties that o has.
+// required applies the keywords required and dependentRequired. found is the number of required properties that o has.
 func (r *run) required(n *node, o value, found int, s site) bool {
 	if found < n.needed {
 		f := failure{node: n, keyword: "required", value: o}
@@ -157,7 +157,7 @@ func (r *run) missing(o value, names []string) (missing []string) {
 	return missing
 }
 
-// dependents applies dependentSchemas, or the schemas in dependencies.
+// dependents applies the keyword dependentSchemas, or the schemas in the keyword dependencies.
 func (r *run) dependents(n *node, o value, s site) bool {
 	valid := true
 	for _, e := range each(r.meter, n.dependents) {
@@ -170,7 +170,7 @@ func (r *run) dependents(n *node, o value, s site) bool {
 	return valid
 }
 
-// looseProperties applies unevaluatedProperties.
+// looseProperties applies the keyword unevaluatedProperties.
 func (r *run) looseProperties(n *node, o value, s site) bool {
 	if n.looseProps == nil {
 		return true

@@ -20,7 +20,7 @@ func TestVerdictsAgreeWithTheLibrary(t *testing.T) {
 		raw := must(json.Marshal(root))
 		s, err := Compile(raw)
 		if errors.Is(err, ErrCycle) {
-			cycles++ // the library would not end
+			cycles++ // the library would never return
 			return
 		}
 		if err != nil {

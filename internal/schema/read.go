@@ -2,8 +2,7 @@ package schema
 
 import "slices"
 
-// These methods read keywords with several forms, or with a meaning beyond their own subschema. See the table of
-// keywords.
+// These methods read keywords with several forms, or with a meaning beyond their own subschema: see [keywords].
 
 func (b *builder) types(n *node, key string, v value) (err error) {
 	pointer := n.pointer + token(key)
@@ -79,7 +78,7 @@ func (b *builder) patterns(n *node, key string, v value) (err error) {
 	return nil
 }
 
-// items reads one schema for all items, or in draft-07 also one schema for each item.
+// items reads one schema for all items or, in draft-07, a list with one schema for each item.
 func (b *builder) items(n *node, key string, v value) (err error) {
 	if v.kind() != '[' {
 		n.rest, err = b.child(n, v, token(key), &edge{on: item, keyword: key})

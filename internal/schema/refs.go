@@ -10,7 +10,7 @@ import (
 // rootURI is the base URI of a schema without $id.
 var rootURI = &url.URL{Scheme: "schema", Path: "/"}
 
-// maxBase bounds the bytes of a resource's URI, because every reference is resolved against one.
+// maxBase bounds the bytes of a resource's URI, because every reference is resolved against the URI of a resource.
 const maxBase = 2048
 
 func newResource(base *url.URL, root *node) *resource {

@@ -4,17 +4,17 @@
 // Schemas and values come from peers. This package parses both strictly, resolves references within the schema and
 // fetches nothing. Compile bounds the size and the composition of a schema. Each validation has a budget of about a
 // tenth of a second, plus as much again for each MiB of the value. Validate returns [ErrBudget] when the budget is
-// exhausted, and also ends with its context; in both cases it does not know whether the value is valid. Inserting
-// defaults has its own bound, [ErrDefaults].
+// exhausted, and the cause of its context's end when the context ends. After such an error, it is unknown whether the
+// value is valid. Inserting defaults has its own bound, [ErrDefaults].
 //
 // Possible surprises:
 //
 //   - Regular expressions are RE2, of package regexp. A pattern that RE2 does not support (look-ahead, back-reference,
 //     repetition above 1000, \u escapes) makes Compile fail with [ErrPattern]; the assertion is never silently dropped.
 //   - "format" and the content keywords are annotations and assert nothing.
-//   - Bounds such as minimum, and multipleOf, are float64. So is any number of a value that is not an integer of 64
-//     bits, and a number above 1.8e308 is rejected; this keeps the cost of a number proportional to its text.
-//     multipleOf divides floats: 19.99 is not a multiple of 0.01.
+//   - The values of multipleOf, and of bounds such as minimum, are float64. So is any number in a value that is not an
+//     integer of 64 bits, and a number above 1.8e308 is rejected; this keeps the cost of a number proportional to its
+//     text. multipleOf divides floats: 19.99 is not a multiple of 0.01.
 //   - A reference leads to a subschema under a keyword of the dialect, by JSON Pointer, anchor or $id; it cannot lead
 //     into unknown keywords.
 //
@@ -150,7 +150,7 @@ func (s *Schema) Raw() json.RawMessage { return s.raw }
 func (s *Schema) Dialect() Dialect { return s.dialect }
 
 // IsObject reports whether the root has "type": "object". The schema of a tool's input must have it in all versions of
-// the protocol, and the schema of a tool's output before 2026-07-28.
+// the protocol, and the schema of a tool's output must have it before 2026-07-28.
 func (s *Schema) IsObject() bool { return s.root.raw.get("type").is("object") }
 
 // Validate validates the JSON text of a value. The error is a [*ValidationError], [ErrBudget], or the cause of ctx's

@@ -293,8 +293,7 @@ func TestCompileKeepsTheSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaIsSafeForConcurrentUse is for the race detector. It includes the first failure, which prepares the
-// explanations.
+// TestSchemaIsSafeForConcurrentUse is for the race detector. It includes failures and their explanations.
 func TestSchemaIsSafeForConcurrentUse(t *testing.T) {
 	s, valid := order(t)
 	invalid := []byte(strings.Replace(string(valid), `"count":3`, `"count":"3"`, 1))

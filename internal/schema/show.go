@@ -14,8 +14,8 @@ const (
 	maxText  = 512 // bytes of any other text in an error
 )
 
-// show formats v for a reader: as JSON if that takes at most [maxShown] bytes, otherwise a string by its beginning and
-// a container by its size.
+// show formats v for a reader: as JSON if that takes at most [maxShown] bytes, otherwise as the beginning of a string,
+// or as the size of an array or object.
 func show(v value) string {
 	if b, ok := appendShort(nil, v); ok {
 		return string(b)

@@ -23,7 +23,7 @@ type document struct {
 	room  [16]part // initial memory of parts, enough for a small text
 }
 
-// maxScanned bounds the properties of an object that get searches linearly.
+// maxScanned is the largest number of properties of an object in which get searches linearly.
 const maxScanned = 16
 
 // A part is a value or the name of a property.
@@ -45,7 +45,7 @@ const (
 	isFraction kind = '.'
 )
 
-// shortNumber is a number of bytes in which every integer fits into 64 bits.
+// shortNumber is a length in bytes. Every integer of at most this length fits into 64 bits.
 const shortNumber = 18
 
 // A value is a value in a document, or the name of a property, which is a string. The zero value means absent.
@@ -227,8 +227,8 @@ func (v value) number() any {
 	return f
 }
 
-// kindOfNumber returns the kind of a number, and whether it is in the range of float64. The digits alone decide for a
-// short number without an exponent.
+// kindOfNumber returns the kind of a number, and whether it is in the range of float64. For a short number without an
+// exponent, it looks only at the digits.
 func kindOfNumber(text []byte) (kind, bool) {
 	looks := isShort
 	for _, c := range text {

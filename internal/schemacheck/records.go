@@ -31,7 +31,7 @@ func (r *Record) check(users bool) (problems []string) {
 }
 
 // Unpaired returns the requests that started without exactly one stop or exception. It requires records of every level.
-// It ignores clients and servers that have lost records.
+// It ignores clients that have lost records.
 func Unpaired(records []Record) (problems []string) {
 	open := map[string]int{}
 	lossy := map[string]bool{}
@@ -60,7 +60,7 @@ func Unpaired(records []Record) (problems []string) {
 	return problems
 }
 
-// emitterOf returns the name of the client or the server that wrote r.
+// emitterOf returns the name and the instance id of the client or the server that wrote r.
 func emitterOf(r Record) string {
 	text := func(key string) string { return r.Attrs[key].Text }
 	name := text(names.KeyMCPClientName) + text(names.KeyMCPServerName)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-// check checks a span against the best matching row. If users is true, the program may have added to the span.
+// check checks a span against the best matching row. For users, see [Signals.Users].
 func (s *Span) check(users bool) []string {
 	best := []string{fmt.Sprintf("span %q: no row has kind %s", s.Name, s.Kind)}
 	found := false
@@ -30,8 +30,8 @@ func (s *Span) check(users bool) []string {
 	return best
 }
 
-// row returns the id of the row that matches the span, or "". If a sent notification also matches a request by its
-// attributes, the method decides.
+// row returns the id of the row that matches the span, or "". If the attributes of a sent notification also match the
+// row of a request, the method decides.
 func (s *Span) row(users bool) (id string) {
 	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
 	for _, row := range schema.Current.Spans {
@@ -82,8 +82,9 @@ func statusFits(status string, failed, users bool) bool {
 	return status != OK && failed == (status == Error)
 }
 
-// hasForm reports whether the name of a span has a form: one literal word, "word {key}", or "{key} {key|key}" with the
-// second part present if any of its attributes is. The URI of a resource may be omitted.
+// hasForm reports whether the name of a span has a form: one literal word, "word {key}", or "{key} {key|key}". The
+// second part of the last form is present if the span has one of its attributes, but the URI of a resource may be
+// omitted.
 func hasForm(name, form string, got Attrs) bool {
 	if !strings.HasPrefix(form, "{") {
 		word, key, keyed := strings.Cut(form, " ")

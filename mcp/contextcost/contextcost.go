@@ -24,7 +24,7 @@ type Definition struct {
 	InputSchema Size `json:"inputSchema"`
 }
 
-// Total returns the sum of both parts. Its Bytes is the length of the definition as compact JSON.
+// Total returns the sum of both parts. The Bytes of the sum is the length of the definition as compact JSON.
 func (d Definition) Total() Size { return d.Description.Plus(d.InputSchema) }
 
 // Of returns the size of a tool's definition. It does not change the tool.

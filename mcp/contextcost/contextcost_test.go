@@ -93,7 +93,7 @@ func TestEstimateTokensByKindAndLength(t *testing.T) {
 		" of the weather":               3,
 		"getForecast":                   2, // a capital starts a word
 		"HTTPServer":                    1,
-		"1234567":                       3, // three digits a token
+		"1234567":                       3, // one token for each three digits
 		`"},"`:                          1,
 		`{"type":"object"}`:             5,
 		strings.Repeat("a", 4096):       1021, // not a word of any language

@@ -133,7 +133,8 @@ func ToolsOf(all []*mcp.Tool) Tools {
 }
 
 // Add adds a tool and keeps no reference to its memory. A list must not contain two tools with the same name. If it
-// does, Add combines their fingerprints, in an order that does not matter, because a call may reach either tool.
+// does, Add combines the fingerprints of both, because a call may reach either tool. The order of the two tools makes
+// no difference.
 func (t Tools) Add(tool *mcp.Tool) {
 	f := Of(tool)
 	other, twice := t[tool.Name]

@@ -195,7 +195,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// ListResult answers skills/list, which has [mcp.PageParams].
+// ListResult answers skills/list, whose params are [mcp.PageParams].
 type ListResult struct {
 	mcp.Result
 	mcp.CacheHint

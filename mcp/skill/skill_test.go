@@ -167,7 +167,7 @@ func TestVerifyManifestComparesWithTheEntry(t *testing.T) {
 	}
 	evil := strings.Replace(manifest, "# Forms", "# Evil!", 1)
 	other := strings.Replace(manifest, "stars: 12", "stars: 13", 1)
-	// The server may have built the entry for the changed file, except for its frontmatter.
+	// The server may have built the entry for the changed file, except for the entry's frontmatter.
 	written := func(s *Skill) {
 		s.Resources[0].Digest, s.Resources[0].Size = Digest([]byte(other)), int64(len(other))
 	}

@@ -26,7 +26,7 @@ type handler struct {
 	open  []group     // open groups, outermost first
 }
 
-// group is one call of WithGroup, with the attributes that follow it.
+// group is one call of WithGroup, with the attributes that later calls of WithAttrs added to the group.
 type group struct {
 	name  string
 	attrs []slog.Attr
@@ -113,5 +113,5 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &with
 }
 
-// severity returns the severity for a level. Both count in steps of four.
+// severity returns the severity for a level. Each named level or severity is four above the one before.
 func severity(l slog.Level) log.Severity { return log.Severity(l-slog.LevelDebug) + log.SeverityDebug }

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// maxDepth bounds the depth of converted values. Lists and maps below it become "…".
+// maxDepth bounds the depth of converted values. Deeper lists, maps and other compound values become "…".
 const maxDepth = 8
 
 // appendAttr appends an attribute by the rules of [slog.Handler]: it omits a zero attribute and a group without

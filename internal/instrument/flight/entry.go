@@ -19,8 +19,8 @@ type Entry struct {
 	Trace trace.TraceID
 }
 
-// Brief is an entry as the ring stores it. It has a fixed size and no pointers to data of a peer. The names are metric
-// labels.
+// Brief is an entry as the ring stores it. It has a fixed size and no pointers to data of a peer. The names in About
+// are metric labels.
 type Brief struct {
 	At             time.Duration // start of the entry since the base of the recorder
 	Elapsed        time.Duration // duration; zero until the end
@@ -94,7 +94,7 @@ func (e *Brief) SetPeerIntID(id int64) {
 	e.PeerIDLen = uint8(copy(e.Name[:], strconv.AppendInt(text[:0], id, 10)))
 }
 
-// repeatedBy reports whether o equals e except for time and sizes. Both entries have no duration.
+// repeatedBy reports whether o has the same kind, subject, reason and direction as e, and the kind repeats.
 func (e *Brief) repeatedBy(o *Brief) bool {
 	return e.Kind == o.Kind && e.Kind.repeats() && e.About == o.About && e.Word == o.Word && e.Direction == o.Direction
 }

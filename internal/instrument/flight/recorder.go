@@ -78,8 +78,9 @@ func (r *Recorder) Now() time.Duration { return time.Since(r.base) }
 // At returns t as the time of an entry.
 func (r *Recorder) At(t time.Time) time.Duration { return t.Sub(r.base) }
 
-// Note adds an entry without a duration. If the entry repeats the latest entry, Note only counts it there. So a peer
-// that repeats the same thing does not push other entries out of the ring.
+// Note adds an entry that has already ended. If the entry repeats the latest entry, Note replaces that one and
+// increments its count. So a peer that sends the same message again and again does not push other entries out of the
+// ring.
 func (r *Recorder) Note(e Entry) {
 	e.At, e.Ended = r.Now(), true
 	r.mu.Lock()

@@ -6,8 +6,8 @@ import (
 )
 
 // When a connection fails, a log record lists the entries since the last such record, one per line. If connections fail
-// repeatedly, there is at most one record in each logEvery. The next record lists the entries in between, if the ring
-// still contains them.
+// repeatedly, at most one such record is written in each logEvery. The next record lists the entries in between, if the
+// ring still contains them.
 const (
 	logEvery = time.Minute
 	maxText  = 16 << 10 // maximum size of the text in bytes; the latest entries are kept
@@ -25,7 +25,7 @@ type Report struct {
 	Text       string
 	Entries    int // number of entries in Text
 	Omitted    int // number of entries that exceed the limit of Text
-	Suppressed int // number of records suppressed since the last one
+	Suppressed int // number of records suppressed since the last record
 }
 
 // Report returns the entries since the last report. ok is false if there are none, or if the last report is less than a

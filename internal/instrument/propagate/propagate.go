@@ -54,7 +54,7 @@ const (
 	headerBaggage     = "Baggage"
 )
 
-// InHeader reports whether the headers have any that the propagator may read.
+// InHeader reports whether h has a header from which the propagator may read a trace context.
 func InHeader(h http.Header, declared []string) bool {
 	return len(h[headerTraceparent]) > 0 || len(h[headerBaggage]) > 0 ||
 		slices.ContainsFunc(declared, func(key string) bool { return h.Get(key) != "" })

@@ -18,7 +18,7 @@ type TraceContext struct {
 	Traceparent, Tracestate, Baggage string // empty for none
 
 	// Others has the keys of other propagators, such as b3, with their values. It may be nil. The number of written keys
-	// is limited, and they never belong to the protocol: see [telemetry.WithPropagators].
+	// is limited, and none of them belongs to the protocol: see [telemetry.WithPropagators].
 	Others map[string]string
 
 	declared []string // keys that the propagator declares, without the W3C's; shared
@@ -65,14 +65,14 @@ func (t *TraceContext) Keys() iter.Seq[string] {
 	}
 }
 
-// Declared returns the keys that the propagator declares ([propagation.TextMapPropagator.Fields]), without the W3C's
-// and no matter whether it has written them. These keys belong to the propagator alone, like the W3C's: other values
-// under them name another trace and are not sent. Callers must not change the slice.
+// Declared returns the keys that the propagator declares ([propagation.TextMapPropagator.Fields]), except the W3C's,
+// even if the propagator has not written them. Only the propagator may write these keys and the W3C's: any other value
+// under such a key names another trace and is not sent. Callers must not change the slice.
 func (t *TraceContext) Declared() []string { return t.declared }
 
-// Headers returns the declared keys of Others with their values. Only these are repeated outside of the message, in
-// HTTP headers and environment variables. Some propagators derive other keys from baggage, so the program that has
-// written the baggage could choose header names.
+// Headers returns the declared keys of Others with their values. Only declared keys are repeated outside of the
+// message, in HTTP headers and environment variables. Some propagators derive other keys from baggage, so the program
+// that has written the baggage could choose header names.
 func (t *TraceContext) Headers() map[string]string {
 	undeclared := func(key, _ string) bool { return !slices.Contains(t.declared, key) }
 	for key, value := range t.Others {

@@ -14,7 +14,8 @@ import (
 var limit = tokens.Limit{PerSecond: 1, Burst: 5}
 
 // Key identifies a kind of record: an event, its reason and other distinctions. All fields have closed sets of values,
-// which bounds the size of the Limiter. For a failure, Reason is its error.type, and Method the metric label.
+// which bounds the size of the Limiter. For a failure, Reason is its error.type, and Method is the metric label of its
+// method.
 type Key struct {
 	Event, Method, Reason string
 	Direction             telemetry.Direction

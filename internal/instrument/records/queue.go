@@ -48,8 +48,8 @@ type Owner interface {
 	// RunningQueues returns the set that contains the Queue while its goroutine runs.
 	RunningQueues() *Set
 
-	// StartWriting is called in the goroutine of the Queue before it writes. An operation may have started this goroutine,
-	// so that it has the profile labels of the operation.
+	// StartWriting is called in the goroutine of the Queue before the goroutine writes. An operation may have started the
+	// goroutine, which then has the profile labels of that operation.
 	StartWriting()
 
 	// ReportLost writes a record about the number of dropped records.
@@ -137,7 +137,7 @@ func (q *Queue) wrote() {
 }
 
 // next removes and returns the first record of the queue. If the queue is empty, it returns the number of dropped
-// records. If that is also zero, the goroutine ends.
+// records. If that number is zero, the goroutine ends.
 func (q *Queue) next() (one queued, lost int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -169,7 +169,7 @@ func (q *Queue) Flush(ctx context.Context) error {
 	return q.moved.Await(ctx, &q.mu, func() bool { return !q.running || q.written >= until })
 }
 
-// handler adds records to a queue, for another handler.
+// handler adds the records for another handler to a queue.
 type handler struct {
 	slog.Handler
 	q *Queue

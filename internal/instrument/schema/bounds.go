@@ -79,10 +79,10 @@ var together = []struct {
 	limit int
 }{
 	{[]string{names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion,
-		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and without the peer's facts
+		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and no peer
 	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
-	{[]string{names.KeyNetworkTransport}, 1}, // each client has one; a server with several networks counts several times
+	{[]string{names.KeyNetworkTransport}, 1}, // each client has one transport; a server counts several times
 }
 
 // seriesOf returns the largest number of series of a metric with these attributes.
@@ -101,7 +101,8 @@ func seriesOf(attrs []Use) int {
 	return n
 }
 
-// valuesOf returns the number of values of an attribute on a metric. A missing value counts as one.
+// valuesOf returns the number of values of an attribute on a metric. If the attribute may be missing, that is one more
+// value.
 func valuesOf(u Use) int {
 	for _, group := range together {
 		if slices.Contains(group.keys, u.Key) {

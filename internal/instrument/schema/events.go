@@ -37,7 +37,8 @@ const (
 	measuresFrame     = "size of the frame"
 )
 
-// Last sentences of the descriptions of failures: the limit of their records, and the level of all other records.
+// Last sentences of the descriptions of failures: the limit of their records, and the level of records beyond the
+// limit.
 const (
 	asRare      = "Limit for each method and error type: five records at once, then one a second."
 	orElseDebug = "Limit for each method and error type: five warnings or errors at once, then one a second; others are " +

@@ -33,7 +33,7 @@ var (
 	sessionAttrs = when(connectionAttrs...)
 )
 
-// metrics lists every metric. The instruments are built from it.
+// metrics lists every metric. The instruments are built from this list.
 var metrics = counted([]metricRow{
 	{names.MetricMCPClientOperationDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPMethodName), when(operationAttrs...),

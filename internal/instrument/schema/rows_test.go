@@ -151,7 +151,8 @@ func attributesPage(attributes []schema.Attribute) string {
 	return b.String()
 }
 
-// heading writes the heading of a row's part. Links may use the exact name, or the form of a heading's link.
+// heading writes the heading of a row's part. Links may use the exact name, or the anchor that Markdown derives from
+// the heading.
 func heading(b *strings.Builder, name, brief string) {
 	fmt.Fprintf(b, "\n<a id=\"%s\"></a>\n\n## %s\n\n%s\n\n", name, code(name), brief)
 }

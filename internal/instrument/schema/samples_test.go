@@ -100,8 +100,8 @@ func members(object []byte, f func(key string, value json.RawMessage)) error {
 	return nil
 }
 
-// recordOf returns a sample in the form for the check. JSON has only one type of number, so the type of the attribute
-// counts if the number fits.
+// recordOf returns a sample in the form for the check. JSON has only one type of number, so recordOf uses the type of
+// the attribute if the number fits.
 func recordOf(sample string) (r schemacheck.Record, err error) {
 	r.Attrs = schemacheck.Attrs{}
 	err = members([]byte(sample), func(key string, value json.RawMessage) {

@@ -39,7 +39,7 @@ const (
 	Int    Type = "int"
 	Double Type = "double"
 	Bool   Type = "boolean"
-	Any    Type = "any" // a map, a list, or a value of the others
+	Any    Type = "any" // a map, a list, or a value of another type
 )
 
 // Bound declares how many values an attribute has. Metrics have no unbounded attributes.
@@ -99,7 +99,7 @@ const (
 	ObservableUpDownCounter Instrument = "observableupdowncounter"
 )
 
-// Metric is a row of the schema. A metric in seconds has float64 values, all others int64.
+// Metric is a row of the schema. A metric in seconds has float64 values. All other metrics have int64 values.
 type Metric struct {
 	Name       string     `json:"name"`
 	Instrument Instrument `json:"instrument"`
@@ -181,7 +181,7 @@ var Current = Definition{
 		names.KeyUserHash),
 }
 
-// grouped returns uses with the group after each name of a client.
+// grouped inserts the group of the client after each name of a client in uses.
 func grouped(uses []Use) []Use {
 	var all []Use
 	for _, u := range uses {
@@ -192,7 +192,7 @@ func grouped(uses []Use) []Use {
 	return all
 }
 
-// identified returns uses with the group and the instance after each name of a client or server. Metrics have no
+// identified inserts the group and the instance after each name of a client or server in uses. Metrics have no
 // instance.
 func identified(uses []Use) []Use {
 	var all []Use
@@ -208,7 +208,8 @@ func identified(uses []Use) []Use {
 	return all
 }
 
-// required returns the uses of attributes that are always present in a row. when returns the uses of other attributes.
+// required returns the uses of attributes that are always present in a row. when returns the uses of attributes that
+// are present whenever they apply.
 func required(keys ...string) []Use { return uses(Required, keys) }
 func when(keys ...string) []Use     { return uses(Conditional, keys) }
 

@@ -122,7 +122,7 @@ func TestExactlyClosedAttributesListValues(t *testing.T) {
 func TestOwnNamesStartWithClientOrServerPrefix(t *testing.T) {
 	for _, c := range carriers() {
 		if isOfConventions(c.name) {
-			continue // named after the message, not the process
+			continue // in these names, client and server mean sender and receiver
 		}
 		side, _, _ := strings.Cut(c.name, ".")
 		if side != "mcp_client" && side != "mcp_server" {
@@ -175,8 +175,8 @@ func TestCoreEventsAreListed(t *testing.T) {
 	}
 }
 
-// Keys that the current semantic conventions define in Go equal those constants. Keys of MCP and GenAI are copied from
-// the last package that had them (semconv v1.41.0).
+// If the Go package of the current semantic conventions has a constant for a key, our key equals the constant. Keys of
+// MCP and GenAI are copied from the last version of that package that had them (semconv v1.41.0).
 func TestConventionKeysMatchConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,

@@ -12,13 +12,15 @@ import (
 )
 
 // Budget counts the attribute sets of an instrument. It has words.MaxSets places for all clients and servers of the
-// meter together; each set takes one place. Beyond its own limit, the SDK records all sets as one set without names,
-// until the process ends. A place is never freed, because the SDK keeps every set of a counter or histogram.
+// meter together; each set takes one place. Beyond the SDK's own limit of sets, the SDK would record all further sets
+// as one set without names, until the process ends. A place is never freed, because the SDK keeps every set of a
+// counter or histogram.
 //
 // A measurement without a place is recorded in a shorter form. Decision 0021 lists the forms, and the places that are
 // reserved for the short ones.
 //
-// Each client or server locks the mutex only at its first use of a set. After that, its cache has the options.
+// Each client or server locks the mutex only at its first use of a set. After that, the cache of the client or server
+// has the options.
 type Budget struct {
 	forGroups int // places reserved for sets of groups
 	least     int // places reserved for the shortest forms, one for each form that can exist
@@ -81,7 +83,8 @@ func (b *Budget) RoomForTools(names int) int {
 	return min(words.MaxPrecisely, b.RoomForNames()-words.SetsForName*names)
 }
 
-// Keep reserves forGroups places for sets of groups, and least places for the shortest forms of each folded name.
+// Keep reserves forGroups places for sets of groups, and least places for the shortest forms of each of the
+// [words.FoldedNames] names that replace other names.
 func (b *Budget) Keep(forGroups, least int) {
 	b.forGroups, b.least = forGroups, least*words.FoldedNames
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // Commons holds immutable values, one for each key. All clients and servers share the value of a key, which lives as
-// long as one of them uses it. So a thousand clients of one server have the same facts about the server. It is safe for
-// concurrent use. The zero Commons is empty.
+// long as a client or server uses it. So a thousand clients of one server share the same facts about the server. A
+// Commons is safe for concurrent use. The zero Commons is empty.
 type Commons[K comparable, V any] struct {
 	mu   sync.Mutex
 	all  map[K]weak.Pointer[V] // guarded by mu

@@ -93,7 +93,7 @@ var DropReasons = []string{
 // RetryReasons lists the reasons for sending a message again.
 var RetryReasons = []string{names.RetryBusy, names.RetryServerBusy, names.RetryHeaderMismatch}
 
-// ViolationReasons lists the rules of the protocol that a frame can violate, in the words of package jsonrpc.
+// ViolationReasons lists the rules of the protocol that a frame can violate, by their names in package jsonrpc.
 var ViolationReasons = []string{
 	"invalid_json", "too_deep", "batch", "invalid_envelope", "invalid_version", "duplicate_member", "mixed_members",
 	"invalid_id", "null_id", "missing_id", "invalid_method", "invalid_params", "invalid_result", "invalid_error",
