@@ -13,7 +13,7 @@ type Status struct {
 	State   connstate.State
 	Reason  connstate.Reason // why this state was entered
 	Since   time.Time        // when this state was entered
-	Epoch   uint64           // number of the connection, counted from 1
+	Epoch   uint64           // number of the connection or renegotiation, counted from 1
 	Attempt int              // failed or running attempts to connect since the client was last ready
 	Err     error            // why the last attempt or connection failed; nil when ready
 }

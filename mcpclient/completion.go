@@ -62,8 +62,8 @@ type Completer struct {
 	stop context.CancelCauseFunc // ends the latest call; nil before the first; guarded by mu
 }
 
-// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay]. A negative delay means none:
-// then a later call still cancels an earlier one.
+// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay]. A negative delay means no
+// delay; a later call still cancels an earlier one.
 func NewCompleter(c *Client, delay time.Duration) *Completer {
 	if delay == 0 {
 		delay = DefaultCompletionDelay

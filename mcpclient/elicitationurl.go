@@ -163,7 +163,7 @@ func (e *Error) As(target any) bool {
 	return true
 }
 
-var errNotRequired = errors.New("the error requires no elicitation")
+var errNotRequired = errors.New("the server's error contains no elicitations")
 
 // Limits of the elicitations in one error of the server.
 const (

@@ -45,7 +45,7 @@ type GroupOptions struct {
 }
 
 // Group is a set of clients that are used together. Each client connects to its own server and has its own state; no
-// client waits for another. Its methods may be called from any goroutine.
+// client waits for another. The methods of a Group may be called from any goroutine.
 //
 // The tools of all members form one list, in which the member's name precedes the tool's name: see [Group.Tools]. For
 // resources, prompts and other features, use the client of the member: see [Group.Client].
@@ -183,7 +183,7 @@ func noMember(name string, members []*member) error {
 }
 
 // Members yields the names and clients of the present members, in the order in which they were added. A program can use
-// it to report their states.
+// Members to report the states of the clients.
 func (g *Group) Members() iter.Seq2[string, *Client] {
 	return func(yield func(string, *Client) bool) {
 		for _, m := range g.present() {

@@ -42,7 +42,7 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	h.c.answering.serve(r, m, answer)
 }
 
-// Negotiated forgets the tools, because the server may be another version now.
+// Negotiated forgets the tools, because the restarted server may be another version.
 func (h hooks) Negotiated() { h.c.tools.forget() }
 
 // Began restores the client's features in a new session, each in its own goroutine. These goroutines end soon after the

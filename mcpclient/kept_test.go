@@ -45,8 +45,8 @@ type hoard struct {
 	capabilities string // capabilities of the server; empty for tools only
 	limit        int    // bytes that the client may keep in the end
 
-	// send sends the frames. The test keeps its result in memory until the memory has been measured. If the result is a
-	// function, the test then calls it.
+	// send sends the frames. The test keeps the result of send in memory until the memory has been measured. If the result
+	// is a function, the test calls the function after the measurement.
 	send func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) (kept any)
 }
 

@@ -273,7 +273,8 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 }
 
 // list lists all tools, stores their data, and returns the data of one tool, or nil if it is not in the list. If the
-// list changes during the listing, the data is not stored: some servers announce changes as soon as a session begins.
+// list changes during the listing, the data of the tool is returned but not stored. Otherwise the call could fail,
+// because some servers announce a change as soon as a session begins.
 func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
 	mirrors := m.mirrors()
 	for t, err := range m.c.Tools(ctx, options...) {

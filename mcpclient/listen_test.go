@@ -89,7 +89,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				v.Answer(f, `{"resultType":"complete"}`)
 			},
-				30*time.Second + time.Second}, // the subscription has lasted
+				30*time.Second + time.Second}, // the subscription lasted for Backoff.Max, so the delay is Backoff.Min again
 			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
 		} {
 			took := elapsed(func() {

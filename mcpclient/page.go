@@ -77,9 +77,8 @@ func pages[T any](
 // fetcher requests one page.
 type fetcher[T any] func(ctx context.Context, cursor *string, options []CallOption) (page[T], error)
 
-// fetchNext fetches the next page of w. If the whole list has failed, for example by its timeout, the error belongs to
-// the operation that fetches this page. If the page's cursor cannot be followed, fetchNext returns both the page and an
-// error.
+// fetchNext fetches the next page of w. If no time is left for the list, the operation that would fetch this page fails
+// with the timeout. If the page's cursor cannot be followed, fetchNext returns both the page and an error.
 func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T]) (p page[T], err error) {
 	options, late := w.allow()
 	params := &mcp.PageParams{Cursor: w.cursor}
@@ -219,9 +218,10 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether to yield an item with this name. If the list was started again, or may have been, and on a page
-// that cuts the list short, isNew returns true only for a name that was not yielded before. It need not record the
-// names of the last page.
+// isNew reports whether to yield an item with this name. It returns true for every name except in three cases, in which
+// names that were already yielded are not new: the list was started again, the cursor of the page was empty (so the
+// server may have started the list again), or the page cuts the list short. isNew does not record the names of the last
+// page, because no page follows.
 func (w *walk) isNew(name string, last, cut bool) bool {
 	if w.anew || w.followsEmpty() || cut {
 		return !w.yielded[maphash.String(w.seed, name)]

@@ -17,7 +17,7 @@ type legacyWait struct {
 	asked *askedResult // nil unless tasks/result is in flight
 	// receives the latest status notification; capacity 1; nil unless Wait listens for notifications
 	told   <-chan *mcp.LegacyTask
-	deafen func() // ends the listening
+	deafen func() // removes the handler of the notifications
 	fresh  bool   // the state comes from a notification that Wait has not handled yet
 }
 
@@ -32,7 +32,7 @@ type askedResult struct {
 	broken   *usercode.Failure // panic of the user's middleware, which Wait repeats
 }
 
-// done returns a channel that is closed when there is an answer. It is nil if no request is in flight.
+// done returns a channel that is closed when there is an answer. The channel is nil if no request is in flight.
 func (a *askedResult) done() <-chan struct{} {
 	if a == nil {
 		return nil
@@ -119,7 +119,7 @@ func (t *Task) listen() {
 		})))
 }
 
-// stopAsking ends the request for the result and the listening of a Wait call.
+// stopAsking ends the request for the result, and removes the handler of the notifications, of a Wait call.
 func (t *Task) stopAsking() {
 	if t.old.deafen != nil {
 		t.old.deafen()
@@ -232,8 +232,8 @@ func (t *Task) fetch(ctx context.Context) *Error {
 	}
 }
 
-// resultAnswered handles the answer to tasks/result. If it is an error, it is either the outcome of the original call,
-// which has failed, or an error of this request.
+// resultAnswered handles the answer to tasks/result. If the answer is an error, then either the original call has
+// failed with this error, or the tasks/result request has failed.
 func (t *Task) resultAnswered(ctx context.Context) *Error {
 	a := t.old.asked
 	t.drop()

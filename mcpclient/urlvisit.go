@@ -122,7 +122,8 @@ func (v *urlVisits) forget(visit *urlVisit) {
 	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit && !o.made })
 }
 
-// completed records that the user is done. It runs in the goroutine that reads, so that calls in any handler see it.
+// completed records that the user is done. It runs in the goroutine that reads the connection, so that a later call
+// from any handler sees the completed visit.
 func (v *urlVisits) completed(n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if v == nil || n.Decode(&p) != nil {
