@@ -49,6 +49,6 @@ func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.Pre
 // ProtocolVersion returns the protocol version in use. It is empty if the client is not ready.
 func (c *Client) ProtocolVersion() mcp.Version { return c.core.Present().Version }
 
-// Instructions returns the server's instructions for models. They are empty if the server has none or the client is not
-// ready.
+// Instructions returns the server's instructions for models. The result is empty if the server has no instructions or
+// the client is not ready.
 func (c *Client) Instructions() string { return c.core.Present().Instructions }

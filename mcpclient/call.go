@@ -107,7 +107,7 @@ type call struct {
 	conn.Request
 	c       *Client
 	params  any
-	result  any // destination of the result; nil ignores it
+	result  any // destination of the result; nil if the caller ignores the result
 	asked   asked
 	scratch []byte // encoded params during the request; the memory is kept for the next call
 

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Client keeps a connection to one MCP server until it is closed. Its methods may be called from any goroutine,
-// including its handlers.
+// Client keeps a connection to one MCP server until the Client is closed. The methods may be called from any goroutine,
+// including the handlers of the Client.
 type Client struct {
 	core     conn.Conn
 	cfg      *config // may be shared with other clients

@@ -52,8 +52,8 @@ const DefaultCompletionDelay = 150 * time.Millisecond
 
 // Completer requests completions while a user types into one field, and skips requests for answers that the user would
 // not see: a call sends its request only if no other call follows within the delay. Create one Completer for each
-// field. Its methods may be called from any goroutine. It need not be closed. (specification 2026-07-28,
-// server/utilities/completion, "Implementation Considerations")
+// field. The methods of a Completer may be called from any goroutine. A Completer need not be closed. (specification
+// 2026-07-28, server/utilities/completion, "Implementation Considerations")
 type Completer struct {
 	client *Client
 	delay  time.Duration

@@ -112,7 +112,7 @@ func (d *dispatcher) set(handlers []*Handler) {
 	d.changed.Send()
 }
 
-// wishesChanged reports that another part of the [wish] than the handlers has changed: the subscribed resources.
+// wishesChanged reports that the subscribed resources, which are a part of the [wish], have changed.
 func (d *dispatcher) wishesChanged() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,10 +17,10 @@
 // notifications later. If the server has not declared a feature, calls of that feature fail at once with
 // [ErrUnsupported].
 //
-// A client keeps its connection until it is closed. When the server dies, each call in flight fails once, and the
-// client reconnects after a delay. [Client.Status] and [Client.WaitForState] report the state; docs/state-machine.md
-// describes the states and transitions. The client supports every revision from 2024-11-05 to 2026-07-28, and detects
-// the revision of the server.
+// A client keeps its connection until the client is closed. When the server dies, each call in flight fails once, and
+// the client reconnects after a delay. [Client.Status] and [Client.WaitForState] report the state;
+// docs/state-machine.md describes the states and transitions. The client supports every revision from 2024-11-05 to
+// 2026-07-28, and detects the revision of the server.
 //
 // Spans, metrics and log records go to [Options.Telemetry], by default to the global OpenTelemetry providers. Each call
 // is a CLIENT span, a child of the span in its context, and the request carries the span's trace context.

@@ -65,7 +65,8 @@ func UseDriftDetection(o *DriftOptions) Feature {
 }
 
 // AcceptTool accepts a tool that OnChange of [DriftOptions] refused, if the server still lists the tool with this
-// definition. It reports whether the server does. A tool that was not refused stays accepted.
+// definition. Otherwise AcceptTool returns false. For a listed tool that was not refused, AcceptTool changes nothing
+// and returns true.
 func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	w := c.drift
 	if w == nil {
@@ -175,7 +176,7 @@ func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 }
 
 // suspend refuses a changed tool until the decision. If the tool has its accepted definition again, suspend stops
-// refusing it. The caller holds mu.
+// refusing the tool. The caller holds mu.
 func (w *driftWatch) suspend(tool string, before, now drift.Tools) {
 	r, refused := w.refused[tool]
 	if !refused {

@@ -17,7 +17,8 @@ import (
 
 // Member is one server of a [Group].
 type Member struct {
-	// Name is the server's name in the group. The names of its tools begin with this name. It must not be empty.
+	// Name is the server's name in the group. In the group, the names of the server's tools begin with Name. Name must not
+	// be empty.
 	Name string
 
 	// Transport connects to the server.

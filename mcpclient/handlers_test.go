@@ -126,7 +126,7 @@ func TestMissedChangesReachTheHandlersAfterAReconnect(t *testing.T) {
 		r.reconnect(strings.Replace(all, `"prompts":{"listChanged":true}`, `"prompts":{}`, 1))
 		if r.modern() {
 			f := r.Expect(mcp.MethodSubscriptionsListen)
-			j.wants(t) // no handler is called before the subscription is open: it would miss later changes
+			j.wants(t) // no call yet: the client would not notice a change between the call and the acknowledgement
 			r.agree(f, `{"toolsListChanged":true}`)
 			j.wants(t, "tools", "raw notifications/subscriptions/acknowledged "+j.last(t))
 		}

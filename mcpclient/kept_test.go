@@ -61,7 +61,7 @@ func (v *conversation) answer(f frame, result string) {
 	v.Send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":` + result + `}`)
 }
 
-// list runs do in the background, and answers its request for the tools with one page.
+// list runs the function do in the background, and answers the request for the tools with one page.
 func (v *conversation) list(c *mcpclient.Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)

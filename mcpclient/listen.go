@@ -17,7 +17,7 @@ type listener struct {
 	s    *conn.Session
 	open *subscription // nil while no subscription is open
 
-	// why the client may have missed changes: a Gap constant of package names; empty if it has missed none
+	// why the client may have missed changes: a Gap constant of package names; empty if the client has missed no change
 	gap   string
 	since time.Time     // when the subscription was opened
 	pause time.Time     // earliest time of the next attempt, unless a caller waits for the outcome

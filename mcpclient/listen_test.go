@@ -277,8 +277,8 @@ func TestReopeningShortSubscriptionsBacksOff(t *testing.T) {
 	})
 }
 
-// On one shared stream, a server can end a subscription only by this notification or by the response. (specification
-// 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
+// On one shared stream, a server can end a subscription only by notifications/cancelled or by the response.
+// (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
 func TestServerCanEndSubscriptionByCancellation(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all,

@@ -27,8 +27,8 @@ import (
 // calls of each of the 64 most recent conversations. It keeps only hashes, with a key of the process. Of arguments or
 // results above 8 KiB, it hashes only the length and the first and last 4 KiB, so two values that differ only in the
 // middle count as equal. The detection covers [Client.CallTool] and the functions that are built on it, and
-// [Client.Call] with [mcp.CallToolParams], but not calls that become tasks. As outcomes, it counts only results and
-// errors of the server.
+// [Client.Call] with [mcp.CallToolParams], but not calls that become tasks. Only results and errors of the server count
+// as outcomes of calls.
 //
 // The hints in the server's list of tools, if the client has listed the tool, define the exceptions:
 //

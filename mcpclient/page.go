@@ -29,10 +29,10 @@ type page[T any] struct {
 	next  *string // cursor of the next page; nil for the last page
 }
 
-// pages yields the items of all pages of a list. Every list of the client that can have several pages uses it. The
-// sequence ends with an error if the list exceeds its limits, or if the server repeats a cursor, so that the list would
-// never end. If the cursor of a page cannot be followed, pages first yields the new items of that page, and then
-// [ErrListCutShort]: some servers answer each cursor with the first page.
+// pages yields the items of all pages of a list. Every list of the client that can have several pages uses the function
+// pages. The sequence ends with an error if the list exceeds its limits, or if the server repeats a cursor, because the
+// list would then never end. If the cursor of a page cannot be followed, pages first yields the new items of that page,
+// and then [ErrListCutShort]: some servers answer each cursor with the first page.
 //
 // If the server refuses its own cursor, the list has changed. Then pages starts again, once, and skips items with names
 // that it has already yielded. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,

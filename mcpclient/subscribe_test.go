@@ -121,7 +121,7 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 				if got, want := paramsOf(t, f), `{"notifications":`+about(motd, news)+`}`; got != want {
 					t.Errorf("want a request for %s, got %s", want, got)
 				}
-				j.wants(t) // no handler is called before the server has agreed: it would miss later changes
+				j.wants(t) // no call yet: the client would not notice a change between the call and the acknowledgement
 				r.agree(f, "")
 			} else {
 				seen := []string{r.anew(), r.anew()}

@@ -199,8 +199,8 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 
 // unwanted returns the reason why a notification of a modern server must not reach a handler: a Drop constant of
 // package names, or "" to pass the notification on. A notification that names a subscription, or whose method needs a
-// subscription, must belong to an open subscription of this client. On a shared stream, this ID is how a client
-// distinguishes its subscriptions. (specification 2026-07-28, basic/patterns/subscriptions)
+// subscription, must belong to an open subscription of this client. On a shared stream, a client distinguishes its
+// subscriptions by their IDs. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) unwanted(n *Notification) string {
 	switch n.Method {
 	case mcp.NotificationProgress, mcp.NotificationMessage: // these belong to a request, not to a subscription

@@ -21,11 +21,11 @@ import (
 // io.modelcontextprotocol/tasks, specification/draft/tasks)
 //
 // Revision 2025-11-25 has another, experimental kind of tasks, and UseTasks covers it too, without a declaration. In
-// that revision, the client decides whether a call becomes a task, as far as the server's list of tools permits:
-// CallTool, [CallToolAs] and StartTool request a task for tools that require a task, and StartTool also for tools that
-// allow one. To find these tools, the client lists the tools once, before the first call. The server requests input
-// with requests of its own, while a caller is in CallTool or [Task.Wait]. During that time, the client also handles
-// notifications/tasks/status. (specification 2025-11-25, basic/utilities/tasks)
+// that revision, the client requests a task, if the server's list of tools allows that: CallTool, [CallToolAs] and
+// StartTool do so for tools that require a task, and StartTool also for tools that allow one. To find these tools, the
+// client lists the tools once, before the first call. The server requests input with requests of its own, while a
+// caller is in CallTool or [Task.Wait]. During that time, the client also handles notifications/tasks/status.
+// (specification 2025-11-25, basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
 	if o != nil {

@@ -154,7 +154,7 @@ func (t *Task) Cancel(ctx context.Context) error {
 // input with the client's handlers, each request once. If the connection is lost, Wait continues on the next one. When
 // ctx ends, Wait returns and the task continues; to end the task, call [Task.Cancel].
 //
-// The error is an [*Error]. If the task failed, was cancelled or is no longer known, it wraps [ErrTaskFailed],
+// The error is an [*Error]. If the task failed, was cancelled or is no longer known, the error wraps [ErrTaskFailed],
 // [ErrTaskCancelled] or [ErrTaskUnknown]. After any other error, Wait can be called again. If Wait is called
 // concurrently, one call does the work, and all calls return the same result.
 func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
@@ -269,7 +269,7 @@ func (t *Task) poll(ctx context.Context) (d *mcp.DetailedTask, id int64, failed 
 	return d, id, failed
 }
 
-// operate runs do as one operation about the task: see [Client.operate].
+// operate runs the function do as one operation about the task: see [Client.operate].
 func (t *Task) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) *Error) (failed *Error) {
 	options = append(options[:len(options):len(options)], ifSent)

@@ -12,7 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// legacyWait is the state of a Wait call for a task of 2025-11-25. The Wait call that holds the turn owns it.
+// legacyWait is the state of a Wait call for a task of 2025-11-25. The Wait call that holds Task.turn owns the
+// legacyWait.
 type legacyWait struct {
 	asked *askedResult // nil unless tasks/result is in flight
 	// receives the latest status notification; capacity 1; nil unless Wait listens for notifications
@@ -21,8 +22,8 @@ type legacyWait struct {
 	fresh  bool   // the state comes from a notification that Wait has not handled yet
 }
 
-// askedResult is a tasks/result request in flight. It may last as long as the task. In the meantime, the server
-// requests input, on the request's stream if the transport has streams.
+// askedResult is a tasks/result request in flight. The request may last as long as the task. During the request, the
+// server requests input, on the request's stream if the transport has streams.
 type askedResult struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the fields below are set
@@ -167,7 +168,8 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy handles the result or the notification that ended pauseLegacy. It reports whether there was one.
+// hearLegacy handles the result or the notification that ended pauseLegacy. It reports whether there was a result or a
+// notification.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():

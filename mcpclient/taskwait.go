@@ -110,7 +110,7 @@ func (t *Task) pause(ctx context.Context) bool {
 	return conn.PauseFor(ctx, time.Until(due))
 }
 
-// postpone delays the next poll after a failure. If the task has expired, it returns an error instead.
+// postpone delays the next poll after a failure. If the task has expired, postpone returns an error instead.
 func (t *Task) postpone(err *Error, failures int) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

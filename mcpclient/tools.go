@@ -101,9 +101,9 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 	return c.Call(ctx, mcp.MethodCallTool, p, result, options...)
 }
 
-// CallToolAs calls a tool and decodes its structured content into an Out. Before that, it validates the content with
-// the output schema that the server lists for the tool; to get the schema, the client lists the tools once, before the
-// call. Out is decoded by json v2, so names must match exactly.
+// CallToolAs calls a tool and decodes its structured content into an Out. Before decoding the content, CallToolAs
+// validates it with the output schema that the server lists for the tool; to get the schema, the client lists the tools
+// once, before the call. Out is decoded by json v2, so names must match exactly.
 //
 // The schema is JSON Schema 2020-12, the default without $schema, or draft-07. For another dialect, CallToolAs returns
 // an error of kind [KindProtocol] before the call. If a schema has a regular expression that Go cannot compile, the

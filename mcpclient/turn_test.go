@@ -368,7 +368,7 @@ func TestStrayInterruptDoesNotEndHandshake(t *testing.T) {
 	})
 }
 
-// dialled is a transport that passes its connections to tell.
+// dialled is a transport that passes its connections to the function tell.
 type dialled struct {
 	transport.Transport
 	tell func(transport.Conn)

@@ -165,8 +165,8 @@ func (v *urlVisits) ended(id string) *URLElicitation {
 	return visit.what
 }
 
-// afterVisits is the layer that sends the user to URLs if a server of 2025-11-25 requires that before it answers. Then
-// it sends the request again.
+// afterVisits is the layer that sends the user to URLs if a server of 2025-11-25 requires that before it answers. After
+// the visits, afterVisits sends the request again.
 func afterVisits(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {

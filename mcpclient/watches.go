@@ -16,7 +16,7 @@ type watches struct {
 	all map[string]*watch // keys are URIs; guarded by mu
 }
 
-// watch is one resource. It exists as long as the user wants it or a goroutine uses it.
+// watch is one resource. A watch exists as long as the user wants the resource or a goroutine uses the watch.
 type watch struct {
 	uri  string
 	turn lock.Mutex // held while subscribing, unsubscribing or restoring

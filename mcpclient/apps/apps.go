@@ -8,9 +8,9 @@
 //
 // Show a model the tools of [ModelTools], and make its calls with [CallModelTool]; both also accept a group of clients.
 // Fetch the view of a tool with [Fetch], and make the calls that the view requests with [CallTool]. Both need the
-// client of the server that owns the view; for the tool of a group, [mcpclient.Group.Client] returns the client of its
-// Member. Two servers may give their views the same URI, because servers do not know of each other. So a host that
-// stores views must use the server and the URI as the key.
+// client of the server that owns the view; for the tool of a group, [mcpclient.Group.Client] returns the client of the
+// tool's Member. Two servers may give their views the same URI, because servers do not know of each other. So a host
+// that stores views must use the server and the URI as the key.
 //
 // A view is code from the server. The host renders it in a sandboxed frame, with a policy that allows no more than the
 // view's metadata, and talks to the view by postMessage. Rendering and messages are outside the scope of this module.

@@ -153,7 +153,7 @@ func (r *Ring) Continues(tool, args uint64) bool {
 	return false
 }
 
-// at returns the call that came back calls before the latest.
+// at returns the call at the distance back from the latest call, so at(0) is the latest call.
 func (r *Ring) at(back int) *Call { return &r.calls[r.index(back)] }
 
 func (r *Ring) index(back int) uint { return (r.n - 1 - uint(back)) % Size }
