@@ -32,7 +32,7 @@ type Member struct {
 // here.
 type GroupOptions struct {
 	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and . but must
-	// not contain all three. Empty means "_". In a member's name, the client replaces each character of the separator by
+	// not contain all three. Empty means "_". In a member's name, the group replaces each character of the separator by
 	// the first of - _ and . that the separator does not contain.
 	Separator string
 

@@ -92,7 +92,7 @@ type Ring struct {
 
 	row          int              // number of latest consecutive calls of the same tool with the same result
 	same         [Periods + 1]int // by period: number of latest calls that repeat exactly with that period
-	sameAsBefore [Periods + 1]int // by period: the same count, comparing told instead of exact
+	sameAsBefore [Periods + 1]int // like same, but calls are compared by told instead of exact
 
 	loop Loop // loop of the latest call
 }
@@ -226,8 +226,8 @@ func (r *Ring) sameCalls(l Limits) int {
 	return n
 }
 
-// differ reports whether the latest consecutive calls with the same tool and result had different arguments in at least
-// repeats of the remembered calls.
+// differ reports whether, among the remembered calls, the latest consecutive calls with the same tool and result had
+// enough different arguments; repeats is the required number.
 func (r *Ring) differ(repeats int) bool {
 	if r.row-r.same[1]+1 < repeats || r.at(0).Traits&(Writes|Failed) == Writes {
 		return false
