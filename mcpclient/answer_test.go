@@ -161,7 +161,7 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			answered := 0
-			for answered < conn.MaxBatchRequests+2 { // or refused, because too many requests are being handled
+			for answered < conn.MaxBatchRequests+2 { // a refusal counts too: the client handles only a limited number at once
 				got, err := v.Peer().Receive(ctx)
 				if err != nil {
 					t.Fatalf("after %d answers: %v", answered, err)

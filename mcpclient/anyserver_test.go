@@ -62,7 +62,7 @@ type reaction struct {
 
 // change replaces one value in a result.
 type change struct {
-	At    int // index of the value, counted from the outside
+	At    int // position of the value in depth-first order
 	Value any
 	Key   string // if not empty, a member with this name is added instead
 }

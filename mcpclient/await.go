@@ -13,7 +13,7 @@ type Status struct {
 	State   connstate.State
 	Reason  connstate.Reason // why this state was entered
 	Since   time.Time        // when this state was entered
-	Epoch   uint64           // number of the connection, counted from 1
+	Epoch   uint64           // number of the connection or renegotiation, counted from 1
 	Attempt int              // failed or running attempts to connect since the client was last ready
 	Err     error            // why the last attempt or connection failed; nil when ready
 }
@@ -49,6 +49,6 @@ func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.Pre
 // ProtocolVersion returns the protocol version in use. It is empty if the client is not ready.
 func (c *Client) ProtocolVersion() mcp.Version { return c.core.Present().Version }
 
-// Instructions returns the server's instructions for models. They are empty if the server has none or the client is not
-// ready.
+// Instructions returns the server's instructions for models. The result is empty if the server has no instructions or
+// the client is not ready.
 func (c *Client) Instructions() string { return c.core.Present().Instructions }

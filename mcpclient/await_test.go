@@ -155,7 +155,7 @@ func TestWaitForStateEndsWithContextOrClient(t *testing.T) {
 	})
 }
 
-// The context of a session ends a moment before the machine learns of the end.
+// The context of a session ends a moment before the state machine of the client learns of the end.
 func TestSendAtSessionEndReturnsItsCause(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()

@@ -44,7 +44,7 @@ type keptResult struct {
 	key, method string
 	uri         string // URI of the resource, for resources/read
 	public      bool   // cacheScope is public: the result is valid for all users
-	result      hinted // a copy by shared; its items are immutable
+	result      hinted // a copy that shared made; nobody modifies the items
 	frame       int    // bytes of the frame, which the result keeps alive
 	memory      int    // bytes of the result besides the frame
 	since       time.Time
@@ -63,7 +63,8 @@ const keptOverhead = 256
 
 func (k *keptResult) size() int { return len(k.key) + len(k.uri) + k.frame + k.memory + keptOverhead }
 
-// about reports whether a change of the resource at uri affects k: k is that resource, or a resource below it.
+// about reports whether a change of the resource at uri affects the result k: uri is the URI of the resource that k
+// contains, or a URI below it.
 func (k *keptResult) about(uri string) bool {
 	return uri == k.uri || strings.HasPrefix(uri, strings.TrimSuffix(k.uri, "/")+"/")
 }
@@ -243,8 +244,9 @@ var listedBy = map[string][]string{
 	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},
 }
 
-// doubt removes the lists that must be stale because the server answered a request of method with this error.
-// (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and "Interaction with Pagination")
+// doubt removes the cached lists that may be stale, if the error e of a request of method can mean that the server does
+// not know the target of the request. (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and
+// "Interaction with Pagination")
 func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	switch e.Code {
 	case mcp.CodeInvalidParams, mcp.CodeMethodNotFound, mcp.CodeResourceNotFound:
@@ -252,8 +254,8 @@ func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	}
 }
 
-// keep caches the result of cl for the time that the result declares. If the answer is not the result, for example
-// because it requests input, the result is empty and declares no time.
+// keep caches the result of cl for the time that the result declares. If the answer contains no result, for example
+// because it requests input, cl.result is empty and declares no time.
 func (cl *call) keep() {
 	if cl.keeping.key == "" {
 		return
@@ -273,7 +275,7 @@ func (cl *call) keep() {
 	cl.c.cache.keep(cl.keeping.version, k)
 }
 
-// shared returns a copy of a result, with a list of its own that shares its items.
+// shared returns a copy of a result. The copy has its own list, but shares the items of the list with the original.
 func shared(result hinted) hinted {
 	switch r := result.(type) {
 	case *mcp.ListToolsResult:
@@ -302,7 +304,7 @@ func shared(result hinted) hinted {
 
 // memoryOf returns roughly the memory of a result besides its frame, in bytes.
 func memoryOf(result hinted) (n int) {
-	const each, small = 512, 64 // bytes of an item of a list, and of an entry of an item
+	const each, small = 512, 64 // bytes of an item of the list, and of an entry in an item, such as an argument
 	switch r := result.(type) {
 	case *mcp.ListToolsResult:
 		for _, t := range r.Tools {

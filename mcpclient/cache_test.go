@@ -98,7 +98,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 				for range 2 {
 					v.asked(c, test.result)
 				}
-				// the client has nothing to forget
+				// the cache is empty, so the change has no effect
 				v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 				synctest.Wait()
 			})
@@ -308,7 +308,7 @@ func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
 		for range 2 {
 			done := reading(t, c, mcp.MethodReadResource, "file:///a")
 			asks := inputRequired(`{"k":`+formRequest+`}`, `"s"`)
-			// a request for input must not have a freshness hint
+			// a freshness hint in a request for input is invalid, and has no effect
 			v.Answer(v.Expect(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:])
 			v.Answer(v.Expect(mcp.MethodReadResource), questions[4].result)
 			if err := <-done; err != nil {

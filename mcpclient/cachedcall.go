@@ -32,7 +32,7 @@ type hinted interface{ Hint() *mcp.CacheHint }
 func cacheable(a *asked) { a.cacheable, a.ifSent = true, true }
 
 // fromCache is the layer that answers a call from the cache, and caches results. If an error of the server contradicts
-// cached lists, fromCache removes them.
+// cached lists, fromCache removes these lists.
 func fromCache(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if cl.recall() {
@@ -110,8 +110,8 @@ func (cl *call) identify() bool {
 	return true
 }
 
-// beginKeeping records the version of the cache before the request. If the answer must not be cached, it clears the
-// cache key. A result that depends on user input must not answer another request.
+// beginKeeping records the version of the cache before the request. If the answer must not be cached, beginKeeping
+// clears the cache key. A result that depends on user input must not answer another request.
 func (cl *call) beginKeeping(s *conn.Session) {
 	switch {
 	case cl.keeping.key == "":

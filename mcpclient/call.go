@@ -18,10 +18,10 @@ import (
 // nil, Call ignores the result; a *json.RawMessage gets the JSON text. params is any value that encodes as a JSON
 // object, or nil. Unlike [Client.CallTool], Call does not repeat parameters in HTTP headers.
 //
-// If a modern server requests input first, the client's handlers answer, and the client sends the request again, up to
-// [Limits.InputRounds] times. Each request has the full timeout. (specification 2026-07-28, basic/patterns/mrtr) If the
-// server makes a task of a tool call, Call waits for the task until ctx ends; then the client asks the server once to
-// cancel the task. The client must declare tasks: see [UseTasks].
+// If a modern server requests input first, the client's handlers answer, and the client sends the request again. It
+// sends the request at most [Limits.InputRounds] times in all. Each request has the full timeout. (specification
+// 2026-07-28, basic/patterns/mrtr) If the server makes a task of a tool call, Call waits for the task. If ctx ends
+// first, the client asks the server once to cancel the task. The client must declare tasks: see [UseTasks].
 //
 // Strings and raw JSON in the result may share the memory of the whole answer. A caller that keeps a small part of a
 // large result for long should clone that part.
@@ -107,7 +107,7 @@ type call struct {
 	conn.Request
 	c       *Client
 	params  any
-	result  any // destination of the result; nil ignores it
+	result  any // destination of the result; nil if the caller ignores the result
 	asked   asked
 	scratch []byte // encoded params during the request; the memory is kept for the next call
 
@@ -135,7 +135,8 @@ func (c *Client) newCall(method string, params any) *call {
 // arguments and their encoder saves a quarter of the CPU time of a call with 112 KiB on stdio.
 const keptFrame = 512 << 10
 
-// free returns a call to the pool. The caller has received the outcome of the call, or no outcome can arrive any more.
+// free returns a call to the pool. The outcome of the call must have been received, or must no longer be able to
+// arrive.
 func (c *Client) free(cl *call) {
 	*cl = call{c: c, Request: cl.Request.Cleared(), scratch: cl.scratch[:0]}
 	if cap(cl.Frame)+cap(cl.scratch) > keptFrame {
@@ -206,8 +207,8 @@ func (cl *call) encodeFor(s *conn.Session) error {
 	return cl.Write(appendRequest, s, meta, cl.scratch)
 }
 
-// nameFor returns the value of the HTTP header Mcp-Name. If params has a type of the caller, nameFor reads the name
-// from the encoded params.
+// nameFor returns the value of the HTTP header Mcp-Name. If params has none of the types of package mcp, nameFor reads
+// the name from the encoded params.
 func (cl *call) nameFor(v mcp.Version) string {
 	if name := mcp.TargetOf(cl.params); name != "" || len(cl.scratch) == 0 {
 		return name

@@ -119,7 +119,7 @@ func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
 	})
 }
 
-// The timer stays set for a call that was answered in time.
+// After a call that was answered in time, the timer may still be set for the deadline of that call.
 func TestCallTimesOutAtItsDeadline(t *testing.T) {
 	for name, limits := range map[string]struct{ answered, silent time.Duration }{
 		"a call with a longer timeout":          {answered: 10 * time.Second, silent: 3 * time.Second},

@@ -27,7 +27,7 @@ type asked struct {
 	whole          *call                // the operation that this call belongs to; nil for none
 	spanAttributes []attribute.KeyValue // attributes for the CLIENT spans
 
-	handle   *Task             // receives the call's task, for which the call then does not wait; may be nil
+	handle   *Task             // receives the call's task; if set, the call does not wait for the task; may be nil
 	onTask   func(mcp.Task)    // called with the call's task; may be nil
 	asTask   *mcp.TaskMetadata // makes the call a task in 2025-11-25; may be nil
 	received *atomic.Int64     // adds up the bytes of the answers; may be nil

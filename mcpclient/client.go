@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Client keeps a connection to one MCP server until it is closed. Its methods may be called from any goroutine,
-// including its handlers.
+// Client keeps a connection to one MCP server until the Client is closed. The methods may be called from any goroutine,
+// including the handlers of the Client.
 type Client struct {
 	core     conn.Conn
 	cfg      *config // may be shared with other clients
@@ -144,6 +144,6 @@ func (c *Client) Err() error { return c.core.GaveUp() }
 
 // Close ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process that
 // does not end within [Timeouts.Close] is killed. Close waits for all goroutines of the client, including handlers, but
-// only slightly longer than that timeout. Until then, handlers still get the queued notifications, with a context that
-// has already ended. The error is always nil. Further calls of Close wait in the same way. See [Client.Shutdown].
+// only slightly longer than that timeout. While Close waits, handlers still get queued notifications, with a context
+// that has already ended. The error is always nil. Further calls of Close wait in the same way. See [Client.Shutdown].
 func (c *Client) Close() error { return c.core.Stop(context.Background()) }

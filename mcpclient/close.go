@@ -80,7 +80,7 @@ func (o *operations) leave() {
 
 // wait waits until no operation is in flight, or until ctx ends.
 func (o *operations) wait(ctx context.Context) error {
-	// This precedes the read of n: either leave sees awaited, or wait sees the count that leave has lowered.
+	// Set awaited before reading n: so either leave sees awaited, or wait sees the count that leave has lowered.
 	o.awaited.CompareAndSwap(nil, new(theirEnd))
 	end := o.awaited.Load()
 	return end.none.Await(ctx, &end.mu, func() bool { return o.n.Load() == 0 })

@@ -44,7 +44,7 @@ func TestShutdownWaitsForWholeOperations(t *testing.T) {
 		name string
 		o    *mcpclient.Options
 		call func(ctx context.Context, c *mcpclient.Client) error
-		// rest plays the server until the operation ends. The request asked arrived before Shutdown.
+		// rest plays the server until the operation ends. The request in asked arrived before Shutdown.
 		rest func(v *conversation, asked frame)
 	}{
 		{"a call", &mcpclient.Options{Versions: legacy},

@@ -52,8 +52,8 @@ const DefaultCompletionDelay = 150 * time.Millisecond
 
 // Completer requests completions while a user types into one field, and skips requests for answers that the user would
 // not see: a call sends its request only if no other call follows within the delay. Create one Completer for each
-// field. Its methods may be called from any goroutine. It need not be closed. (specification 2026-07-28,
-// server/utilities/completion, "Implementation Considerations")
+// field. The methods of a Completer may be called from any goroutine. A Completer need not be closed. (specification
+// 2026-07-28, server/utilities/completion, "Implementation Considerations")
 type Completer struct {
 	client *Client
 	delay  time.Duration
@@ -62,8 +62,8 @@ type Completer struct {
 	stop context.CancelCauseFunc // ends the latest call; nil before the first; guarded by mu
 }
 
-// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay]. A negative delay means none:
-// then a later call still cancels an earlier one.
+// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay]. A negative delay means no
+// delay; a later call still cancels an earlier one.
 func NewCompleter(c *Client, delay time.Duration) *Completer {
 	if delay == 0 {
 		delay = DefaultCompletionDelay

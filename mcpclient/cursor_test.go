@@ -59,8 +59,8 @@ func (c *conversation) wantPage(cursor string) frame {
 	return f
 }
 
-// stranger calls a tool, which the server answers. It reports whether the metrics omit the tool's name. They omit it if
-// the client knows that the server does not list the tool.
+// stranger calls a tool, which the server answers. It reports whether the metrics omit the tool's name. The metrics
+// omit the name if the client knows that the server does not list the tool.
 func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recording, tool string) bool {
 	c.t.Helper()
 	named := func() uint64 {

@@ -251,7 +251,7 @@ var untimed = []string{
 }
 
 // asksNothing are the operations that do not wait for a legacy server, because they send no request or do not support
-// it.
+// legacy servers.
 var asksNothing = []string{"Client.Shutdown", "Client.WaitForReady", "Client.Notify", "Client.SetRoots",
 	"Task.Update"}
 

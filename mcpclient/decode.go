@@ -34,10 +34,10 @@ func (cl *call) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, e
 }
 
 // decodeByType decodes the result of m by its result type: into the caller's result, or into the part of cl for that
-// type. It refuses types that were not negotiated, and a request for input for a method that must not request any.
-// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") An answer to tasks/get may
-// have the result type task, as in examples of the extension's specification; a task requests input through its state
-// instead.
+// type. It refuses types that were not negotiated, and a request for input in the answer to a method for which the
+// server must not request input. (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported
+// Requests") An answer to tasks/get may have the result type task, as in examples of the extension's specification; a
+// task requests input through its state instead.
 func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
 	text := m.Middle()
 	kind, err := s.Era.ResultType(text)

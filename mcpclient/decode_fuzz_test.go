@@ -45,7 +45,8 @@ func resultFor(method string) any {
 	return reflect.New(m.Result).Interface()
 }
 
-// situation is everything that determines the decoding of a result, except its bytes, and the layout of its frame.
+// situation is everything that determines how a result is decoded, except the bytes of the result. It includes the
+// other parts of the frame.
 type situation struct {
 	era       conn.Era
 	method    string

@@ -67,7 +67,7 @@ type dispatcher struct {
 	c *Client
 
 	mu       sync.Mutex
-	changed  broadcast.Signal // sent when the handlers or other wishes change; guarded by mu
+	changed  broadcast.Signal // sent when the handlers or the subscribed resources change; guarded by mu
 	*hearers                  // nil before the first handler, because most clients have none; guarded by mu
 }
 
@@ -112,21 +112,22 @@ func (d *dispatcher) set(handlers []*Handler) {
 	d.changed.Send()
 }
 
-// wishesChanged reports a change of wishes other than handlers.
+// wishesChanged reports that the subscribed resources, which are a part of the [wish], have changed.
 func (d *dispatcher) wishesChanged() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed.Send()
 }
 
-// change returns a channel that is closed when the handlers or other wishes may have changed.
+// change returns a channel that is closed when the handlers or the subscribed resources may have changed, and with them
+// the [wish].
 func (d *dispatcher) change() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.changed.Next()
 }
 
-// wanted returns the list changes that have handlers and that a server with these capabilities reports.
+// wanted returns the list changes for which there are handlers, if a server with these capabilities reports them.
 func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,10 +17,10 @@
 // notifications later. If the server has not declared a feature, calls of that feature fail at once with
 // [ErrUnsupported].
 //
-// A client keeps its connection until it is closed. When the server dies, each call in flight fails once, and the
-// client reconnects after a delay. [Client.Status] and [Client.WaitForState] report the state; docs/state-machine.md
-// describes the states and transitions. The client supports every revision from 2024-11-05 to 2026-07-28, and detects
-// the revision of the server.
+// A client keeps its connection until the client is closed. When the server dies, each call in flight fails once, and
+// the client reconnects after a delay. [Client.Status] and [Client.WaitForState] report the state;
+// docs/state-machine.md describes the states and transitions. The client supports every revision from 2024-11-05 to
+// 2026-07-28, and detects the revision of the server.
 //
 // Spans, metrics and log records go to [Options.Telemetry], by default to the global OpenTelemetry providers. Each call
 // is a CLIENT span, a child of the span in its context, and the request carries the span's trace context.
@@ -40,9 +40,9 @@
 //   - A tool that reports an error returns a result, not a Go error; [CallToolAs] turns it into an error.
 //   - The client caches lists and resources that the server declares fresh; see [Options.CacheSize].
 //   - The client does not retry a call when the connection is lost, because the server may have acted. [SafeToRetry]
-//     reports whether a retry is safe, so that the server cannot act twice. Over HTTP, the client asks a busy server up
-//     to three times if the server states that it did nothing. Otherwise the client retries only idempotent methods,
-//     and tools that the server lists with readOnlyHint or idempotentHint.
+//     reports whether the server certainly did not act, so that the caller can retry safely. Over HTTP, the client asks
+//     a busy server up to three times if the server states that it did nothing. If a busy server does not state that,
+//     the client retries only idempotent methods, and tools that the server lists with readOnlyHint or idempotentHint.
 //   - Strings and raw JSON in a large result share its memory: clone values that you keep for long.
 //   - Handlers of notifications run one at a time, in order, and may call the client; handlers of requests run
 //     concurrently.

@@ -24,8 +24,8 @@ type DriftOptions struct {
 
 	// OnChange, if not nil, decides on changes. If it returns nil, the client accepts them. If it returns an error or
 	// panics, the client refuses them: it neither lists nor calls these tools until OnChange accepts a later change,
-	// [Client.AcceptTool] accepts the tool, or the tool has its last accepted definition again. The client also refuses
-	// the tools while OnChange runs, which may take time to ask a person.
+	// [Client.AcceptTool] accepts the tool, or the tool has its last accepted definition again. OnChange may take time,
+	// for example to ask a person; the client refuses the changed tools while OnChange runs.
 	//
 	// OnChange is called in the goroutine that lists the tools, with the context of that goroutine. It may be called
 	// concurrently for different changes. It may call the client.
@@ -65,7 +65,8 @@ func UseDriftDetection(o *DriftOptions) Feature {
 }
 
 // AcceptTool accepts a tool that OnChange of [DriftOptions] refused, if the server still lists the tool with this
-// definition. It reports whether the server does. A tool that was not refused stays accepted.
+// definition. Otherwise AcceptTool returns false. For a listed tool that was not refused, AcceptTool changes nothing
+// and returns true.
 func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	w := c.drift
 	if w == nil {
@@ -103,7 +104,7 @@ type driftWatch struct {
 type driftRefusal struct {
 	err   error             // error of OnChange; nil while OnChange still decides
 	was   drift.Fingerprint // the last accepted definition
-	known bool              // was is an accepted definition
+	known bool              // whether the field was is set: the tool had an accepted definition
 }
 
 // driftListing collects the fingerprints of a list, page by page.
@@ -175,7 +176,7 @@ func (w *driftWatch) finish(ctx context.Context, l *driftListing) {
 }
 
 // suspend refuses a changed tool until the decision. If the tool has its accepted definition again, suspend stops
-// refusing it. The caller holds mu.
+// refusing the tool. The caller holds mu.
 func (w *driftWatch) suspend(tool string, before, now drift.Tools) {
 	r, refused := w.refused[tool]
 	if !refused {
@@ -264,7 +265,7 @@ func (w *driftWatch) refusal(tool string) error {
 	return err
 }
 
-// whole yields the complete list. It calls finish at the end of the iteration, because a last page is not always
+// whole yields the complete list. It calls finish at the end of the iteration, because the last page is not always
 // recognizable: some servers end a list with an unknown cursor. If OnChange may refuse changes, whole yields nothing
 // before the complete list was compared.
 func (w *driftWatch) whole(

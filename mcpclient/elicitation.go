@@ -22,9 +22,9 @@ type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.Eli
 // server, and for requests for input of a modern one. The client fills missing fields of an accepted form with the
 // defaults of the requested schema. The content must match that schema; otherwise the server gets an error. A declined
 // or cancelled form is sent without content. If the schema is not a flat form of strings, numbers, booleans and choices
-// (but has a reference, a nested object or a combination of schemas), the client refuses it with -32602 without calling
-// h. [HandleURLElicitation] handles the other mode; a client can have both. (specification 2026-07-28,
-// client/elicitation, "Form Mode")
+// (but has a reference, a nested object or a combination of schemas), the client refuses the form with -32602 without
+// calling h. [HandleURLElicitation] handles the other mode of elicitation; a client can have both features.
+// (specification 2026-07-28, client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.Form = mcp.Object{} }),
@@ -147,13 +147,13 @@ func completeForm(ctx context.Context, form *schema.Schema, content map[string]a
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {
-		return nil, fmt.Errorf("content of the form: %w", err)
+		return nil, fmt.Errorf("the form's content: %w", err)
 	}
 	if raw, err = form.ApplyDefaults(ctx, raw); err != nil {
-		return nil, fmt.Errorf("content of the form: %w", err)
+		return nil, fmt.Errorf("the form's content: %w", err)
 	}
 	if err := form.Validate(ctx, raw); err != nil {
-		return nil, fmt.Errorf("content of the form: %w", err)
+		return nil, fmt.Errorf("the form's content: %w", err)
 	}
 	var filled map[string]json.RawMessage // keeps the exact numbers
 	if err := json.Unmarshal(raw, &filled); err != nil {

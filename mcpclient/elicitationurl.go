@@ -23,15 +23,16 @@ type URLElicitation struct {
 	// you open it, and highlight its Hostname.
 	URL *url.URL
 
-	// Warning explains why the host may be misleading. It is empty without such a reason. Show it with the URL.
+	// Warning explains why the host may be misleading. Warning is empty if there is no such reason. Show the warning with
+	// the URL.
 	Warning string
 
 	visit *urlVisit
 }
 
 // Complete reports that the user is done at the URL, so that a waiting call continues. A notification of the server has
-// the same effect; Complete is for a button that works without that notification. It may be called at any time, and
-// more than once.
+// the same effect; Complete is for a button that works without that notification. Complete may be called at any time,
+// and more than once.
 func (e *URLElicitation) Complete() {
 	if e.visit != nil {
 		e.visit.complete()
@@ -163,7 +164,7 @@ func (e *Error) As(target any) bool {
 	return true
 }
 
-var errNotRequired = errors.New("the error requires no elicitation")
+var errNotRequired = errors.New("the server's error contains no elicitations")
 
 // Limits of the elicitations in one error of the server.
 const (

@@ -32,7 +32,7 @@ const (
 	KindInvalid = ErrorKind(conn.KindInvalid)
 )
 
-// Conditions to test with [errors.Is]. An error wraps a condition only if the condition applies to it.
+// Conditions to test with [errors.Is]. An error wraps only the conditions that apply to it.
 var (
 	ErrNotReady       = conn.ErrNotReady
 	ErrConnectionLost = conn.ErrConnectionLost

@@ -213,7 +213,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 }
 
 func TestAnswerTakesPrecedenceOverAnEndedContext(t *testing.T) {
-	for range 10 { // both exist, and the client may see either first
+	for range 10 { // the answer and the end of the context both exist, and the client may see either first
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

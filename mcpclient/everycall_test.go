@@ -232,7 +232,7 @@ type failure struct {
 // direct makes the call. It expects that the client sends nothing.
 func direct(w *world, ctx context.Context) error { return w.way.call(ctx, w.c) }
 
-// once makes the call, and runs then when the server has received the request.
+// once makes the call, and runs the function then when the server has received the request.
 func once(then func(w *world, f frame)) func(w *world, ctx context.Context) error {
 	return func(w *world, ctx context.Context) error {
 		done := background(func() error { return w.way.call(ctx, w.c, mcpclient.WithTimeout(time.Minute)) })

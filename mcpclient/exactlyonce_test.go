@@ -224,7 +224,7 @@ func TestToolsRunAtMostOnce(t *testing.T) {
 	}
 }
 
-// callers calls f with each number below n, with up to at concurrent calls.
+// callers calls f with each number below n. The parameter at is the maximum number of concurrent calls.
 func callers(at, n int, f func(int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup

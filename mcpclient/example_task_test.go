@@ -35,7 +35,7 @@ func printer(paper <-chan struct{}) transport.Transport {
 	return inMemory(s)
 }
 
-// A call waits for the task that the server makes of it.
+// If the server turns a call into a task, the call waits for the task.
 func ExampleUseTasks() {
 	ctx := context.Background()
 	paper := make(chan struct{})

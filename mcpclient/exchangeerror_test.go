@@ -350,7 +350,7 @@ func TestAuthTimeoutEndsHandshakeDuringAuthorization(t *testing.T) {
 		})
 }
 
-// configured passes the Config of each Dial to hear.
+// configured passes the Config of each Dial to the function hear.
 type configured struct {
 	transport.Transport
 	hear func(transport.Config)

@@ -19,15 +19,16 @@ func OpenSubscription(c *Client) int64 {
 	return ProbeOf(c).Open(&cl.Request)
 }
 
-// OpenAndOver acknowledges the subscription of request id, to changes of the tools, and ends it in the same atomic
-// step.
+// OpenAndOver simulates, in one atomic step, that the server acknowledges the subscription of request id, for changes
+// of the tools, and ends the subscription.
 func OpenAndOver(c *Client, id int64) {
 	ProbeOf(c).OpenAndOver(id, func(by conn.Content) {
 		by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
 	})
 }
 
-// LendTurns is a feature that makes the client lend the turn to callers at the given pace, see [conn.Probe.Pace].
+// LendTurns is a feature that makes the client lend the turn to callers at the given pace, see [conn.Probe.Pace]. The
+// goroutine that has the turn reads the connection.
 func LendTurns(tick, soon time.Duration, enough int32) Feature {
 	return feature{join: func(c *Client) error {
 		ProbeOf(c).Pace(tick, soon, enough)

@@ -33,9 +33,9 @@ func (f feature) feature() feature { return f }
 type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
 // NotificationHandler handles one notification. Handlers run one at a time, in order of arrival, outside of the
-// goroutine that reads; so they may call the client. In the meantime, later notifications wait in a bounded queue (see
-// [Limits.Notifications]). ctx ends when the client is closed. If a handler panics or ends its goroutine, the client
-// logs and counts that, and runs the next handler.
+// goroutine that reads; so they may call the client. While a handler runs, later notifications wait in a bounded queue
+// (see [Limits.Notifications]). ctx ends when the client is closed. If a handler panics or ends its goroutine, the
+// client logs and counts that, and runs the next handler.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
 // HandleRequest answers the server's requests of one method. Each method has one handler. If the method needs a

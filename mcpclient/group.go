@@ -17,7 +17,8 @@ import (
 
 // Member is one server of a [Group].
 type Member struct {
-	// Name is the server's name in the group. The names of its tools begin with this name. It must not be empty.
+	// Name is the server's name in the group. In the group, the names of the server's tools begin with Name. Name must not
+	// be empty.
 	Name string
 
 	// Transport connects to the server.
@@ -31,7 +32,7 @@ type Member struct {
 // here.
 type GroupOptions struct {
 	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and . but must
-	// not contain all three. Empty means "_". In a member's name, the client replaces each character of the separator by
+	// not contain all three. Empty means "_". In a member's name, the group replaces each character of the separator by
 	// the first of - _ and . that the separator does not contain.
 	Separator string
 
@@ -45,7 +46,7 @@ type GroupOptions struct {
 }
 
 // Group is a set of clients that are used together. Each client connects to its own server and has its own state; no
-// client waits for another. Its methods may be called from any goroutine.
+// client waits for another. The methods of a Group may be called from any goroutine.
 //
 // The tools of all members form one list, in which the member's name precedes the tool's name: see [Group.Tools]. For
 // resources, prompts and other features, use the client of the member: see [Group.Client].
@@ -183,7 +184,7 @@ func noMember(name string, members []*member) error {
 }
 
 // Members yields the names and clients of the present members, in the order in which they were added. A program can use
-// it to report their states.
+// Members to report the states of the clients.
 func (g *Group) Members() iter.Seq2[string, *Client] {
 	return func(yield func(string, *Client) bool) {
 		for _, m := range g.present() {

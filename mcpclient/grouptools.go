@@ -24,13 +24,13 @@ type GroupTool struct {
 // Tools yields the tools of all members: the members in the order in which they were added, the tools of each member in
 // the order of the server's list. Each iteration asks all members concurrently.
 //
-// The name of a tool in the group consists of the member's name, the separator, and the tool's own name. If that is too
-// long or has invalid characters, the tool gets a stable name that is derived from its own name. No two tools have the
-// same name. (specification 2026-07-28, server/tools, "Tool Names")
+// The name of a tool in the group consists of the member's name, the separator, and the tool's own name. If that name
+// is too long or has invalid characters, the tool gets a stable name that is derived from its own name. No two tools
+// have the same name. (specification 2026-07-28, server/tools, "Tool Names")
 //
 // If a member is not ready, or its list fails, Tools yields the tools that this member has listed so far, then a
-// [*MemberError], and continues with the next member. With [WaitForReady], it waits until the member is ready. For a
-// member without tools, it yields nothing.
+// [*MemberError], and continues with the next member. With [WaitForReady], Tools waits until each member is ready. For
+// a member without tools, Tools yields nothing.
 func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*GroupTool, error] {
 	return func(yield func(*GroupTool, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -63,7 +63,7 @@ type memberTools struct {
 	err   error
 }
 
-// usable reports whether all contains every available tool of the member.
+// usable reports whether the list contains every available tool of the member.
 func (all *memberTools) usable() bool { return all.err == nil || errors.Is(all.err, ErrListCutShort) }
 
 // list lists the tools of a member, and stores the derived names.
@@ -136,7 +136,8 @@ func (g *Group) prefixes() string {
 	return strings.Join(all, ", ")
 }
 
-// original returns a tool's own name for a derived name. It looks in the last list, and then in a new one.
+// original returns a tool's own name for a derived name. It looks in the last list and, if the name is not there, in a
+// new list.
 func (g *Group) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil

@@ -11,8 +11,8 @@ import (
 // A notification that cannot be decoded counts as a violation and is otherwise ignored.
 //
 // The client also calls handlers of changes when it may have missed a change: after each gap that the metric
-// mcp_client.change.gap counts. So a handler that reads the list or resource again on each call always has the latest
-// state.
+// mcp_client.change.gap counts. So a handler that reads the list or resource again whenever it is called always has the
+// latest state.
 
 // HandleToolListChanged calls h when the server's list of tools has changed, or may have changed while the client was
 // disconnected. (specification 2026-07-28, server/tools, "List Changed Notification")

@@ -126,7 +126,7 @@ func TestMissedChangesReachTheHandlersAfterAReconnect(t *testing.T) {
 		r.reconnect(strings.Replace(all, `"prompts":{"listChanged":true}`, `"prompts":{}`, 1))
 		if r.modern() {
 			f := r.Expect(mcp.MethodSubscriptionsListen)
-			j.wants(t) // not before the subscription is open, because changes until then would be missed
+			j.wants(t) // no call yet: the client would not notice a change between the call and the acknowledgement
 			r.agree(f, `{"toolsListChanged":true}`)
 			j.wants(t, "tools", "raw notifications/subscriptions/acknowledged "+j.last(t))
 		}
@@ -218,7 +218,7 @@ func TestUndecodableNotificationIsAViolation(t *testing.T) {
 		if heard != 0 {
 			t.Errorf("want no handler called, got %d calls", heard)
 		}
-		// an update without params belongs to no subscription
+		// 5 of the 6 notifications: an update without params belongs to no subscription and is dropped
 		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 5 {
 			t.Errorf("want 5 violations, got %d", n)
 		}

@@ -42,7 +42,7 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	h.c.answering.serve(r, m, answer)
 }
 
-// Negotiated forgets the tools, because the server may be another version now.
+// Negotiated forgets the tools, because the restarted server may be another version.
 func (h hooks) Negotiated() { h.c.tools.forget() }
 
 // Began restores the client's features in a new session, each in its own goroutine. These goroutines end soon after the
@@ -97,10 +97,10 @@ func restoring(a *asked) {
 	a.Own = true
 }
 
-// missed handles changes that the client may have missed. Every event that can lose a change calls it: a new session, a
-// reopened stream, or a subscription that was renewed, was late or replaced another one. cause is a Gap constant of
-// package names. missed clears the cache and the known tools, counts and logs the gap, and calls the handlers for the
-// changes in f, which the server reports from now on.
+// missed handles changes that the client may have missed. missed is called for every event that can lose a change: a
+// new session, a reopened stream, or a subscription that was renewed, was late or replaced another one. cause is a Gap
+// constant of package names. missed clears the cache and the known tools, counts and logs the gap, and calls the
+// handlers for the changes in f, which the server reports from now on.
 func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {
 	c.cache.clear()
 	c.tools.forget()

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// narrowHTTP connects to a server with MaxInFlight set to places. The server calls before with the body of each
-// request.
+// narrowHTTP connects to a server over HTTP. places is the MaxInFlight of the transport. For each request, the server
+// calls the function before with the body.
 func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte)) *mcpclient.Client {
 	t.Helper()
 	real := newSite(t, nil)

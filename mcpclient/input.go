@@ -54,8 +54,8 @@ func (e *InputRequiredError) Error() string {
 // (specification 2026-07-28, basic/patterns/mrtr)
 func ReturnInputRequired() CallOption { return func(a *asked) { a.inputReturned = true } }
 
-// inputDelay is the delay before the client repeats a request when the server's answer requests no input. The delay
-// doubles with each such answer.
+// inputDelay is the delay before the client repeats a request that the server has answered with a request for input
+// without any inputs. The delay doubles with each such answer.
 const inputDelay = 50 * time.Millisecond
 
 // mayRequireInput reports whether the server may request input before it answers a method.

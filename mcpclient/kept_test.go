@@ -45,8 +45,8 @@ type hoard struct {
 	capabilities string // capabilities of the server; empty for tools only
 	limit        int    // bytes that the client may keep in the end
 
-	// send sends the frames. The test keeps its result in memory until the memory has been measured. If the result is a
-	// function, the test then calls it.
+	// send sends the frames. The test keeps the result of send in memory until the memory has been measured. If the result
+	// is a function, the test calls the function after the measurement.
 	send func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) (kept any)
 }
 
@@ -61,7 +61,7 @@ func (v *conversation) answer(f frame, result string) {
 	v.Send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":` + result + `}`)
 }
 
-// list runs do in the background, and answers its request for the tools with one page.
+// list runs the function do in the background, and answers the request for the tools with one page.
 func (v *conversation) list(c *mcpclient.Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)

@@ -30,7 +30,7 @@ type knownTools struct {
 	listed  bool    // all tools were listed since the last change; guarded by mu
 	known   toolSet // guarded by mu
 
-	weighed *[weighedPages]weighedPage // pages of the list that was weighed last; nil before; guarded by mu
+	weighed *[weighedPages]weighedPage // pages of the list that was weighed last; nil before the first; guarded by mu
 }
 
 // weighedPage is the size of one page's tools.
@@ -272,8 +272,9 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 	return m.list(ctx, tool, m.c.cfg.toList(options))
 }
 
-// list lists all tools, stores their data, and returns the data of one tool, or nil if it is not in the list. If the
-// list changes during the listing, the data is not stored: some servers announce changes as soon as a session begins.
+// list lists all tools, stores their data, and returns the data of one tool, or nil if that tool is not in the list. If
+// the list changes during the listing, the data of the tool is returned but not stored. Otherwise the call could fail,
+// because some servers announce a change as soon as a session begins.
 func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
 	mirrors := m.mirrors()
 	for t, err := range m.c.Tools(ctx, options...) {

@@ -73,7 +73,7 @@ func descriptors() map[string]string {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
 		if what, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil {
-			found[e.Name()] = what // fails for the descriptor of ReadDir, which is already closed
+			found[e.Name()] = what // Readlink fails for the descriptor of ReadDir, which is already closed
 		}
 	}
 	return found

@@ -17,20 +17,20 @@ type listener struct {
 	s    *conn.Session
 	open *subscription // nil while no subscription is open
 
-	// why the client may have missed changes: a Gap constant of package names; empty if it has missed none
+	// why the client may have missed changes: a Gap constant of package names; empty if the client has missed no change
 	gap   string
 	since time.Time     // when the subscription was opened
-	pause time.Time     // earliest time of the next attempt, unless a caller waits for it
+	pause time.Time     // earliest time of the next attempt, unless a caller waits for the outcome
 	delay time.Duration // pause after the next failed attempt, or after a subscription that ended soon
 }
 
 // listen keeps a subscription open until session s ends. The subscription covers the changes that the client has
 // handlers for or is subscribed to, and that the server reports. (Legacy servers report changes of lists without a
-// subscription.) listen opens a new subscription when the old one ends, and when the filter changes. In the second
-// case, the client still reads the old subscription for a while after the new one is open, see [replaced]. If the new
-// subscription fails, for example because of one bad URI, the old one stays open. If the server does not agree on a
-// resource, the listener asks again later: such a server gives no reason, and a gateway may have lost one of its
-// servers for a moment only. (specification 2026-07-28, basic/patterns/subscriptions)
+// subscription.) listen opens a new subscription when the old one ends, and when the filter changes. If the filter has
+// changed, the client still reads the old subscription for a while after the new one is open, see [replaced]. If the
+// new subscription fails, for example because of one bad URI, the old one stays open. If the acknowledgement of the
+// server omits a resource, the listener asks for the resource again later: the acknowledgement gives no reason, and a
+// gateway may have lost one of its servers for a moment only. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
 	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.Backoff.Min}
 	if !s.First {
@@ -104,7 +104,7 @@ func (l *listener) renew(w *wish) bool {
 }
 
 // unheard returns the lists that may have changed before the server agreed to report their changes: after a gap all
-// lists, otherwise the lists that the client requested before.
+// lists, otherwise the lists that the client has requested without a subscription to their changes.
 func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
 	var before mcp.SubscriptionFilter
 	if l.open != nil {

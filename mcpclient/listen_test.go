@@ -89,7 +89,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				v.Answer(f, `{"resultType":"complete"}`)
 			},
-				30*time.Second + time.Second}, // the subscription has lasted
+				30*time.Second + time.Second}, // the subscription lasted for Backoff.Max, so the delay is Backoff.Min again
 			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
 		} {
 			took := elapsed(func() {
@@ -277,8 +277,8 @@ func TestReopeningShortSubscriptionsBacksOff(t *testing.T) {
 	})
 }
 
-// On one shared stream, a server can end a subscription only by this notification or by the response. (specification
-// 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
+// On one shared stream, a server can end a subscription only by notifications/cancelled or by the response.
+// (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
 func TestServerCanEndSubscriptionByCancellation(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all,

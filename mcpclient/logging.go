@@ -107,9 +107,9 @@ func checkLogLevel(level mcp.LoggingLevel) error {
 	return nil
 }
 
-// HandleLogMessage calls h with the log messages of the server. [Client.SetLogLevel] selects the messages. Before it is
-// called, a modern server sends no messages, and a legacy server chooses them. (specification 2026-07-28,
-// server/utilities/logging, "Log Message Notifications")
+// HandleLogMessage calls h with the log messages of the server. [Client.SetLogLevel] selects the messages. Before
+// SetLogLevel is called, a modern server sends no messages, and a legacy server chooses the level. (specification
+// 2026-07-28, server/utilities/logging, "Log Message Notifications")
 func HandleLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Handler {
 	return HandleNotification(mcp.NotificationMessage, decoded(h))
 }

@@ -25,16 +25,16 @@ import (
 // The client groups calls by conversation: by the member gen_ai.conversation.id of the context's baggage, see
 // telemetry.ContextWithConversation. All calls without this member form one conversation. The client keeps the last 64
 // calls of each of the 64 most recent conversations. It keeps only hashes, with a key of the process. Of arguments or
-// results above 8 KiB, it hashes only the length and the first and last 4 KiB, so two values that differ only in
-// between count as equal. The detection covers [Client.CallTool] and the functions that are built on it, and
-// [Client.Call] with [mcp.CallToolParams], but not calls that become tasks. As outcomes, it counts only results and
-// errors of the server.
+// results above 8 KiB, it hashes only the length and the first and last 4 KiB, so two values that differ only in the
+// middle count as equal. The detection covers [Client.CallTool] and the functions that are built on it, and
+// [Client.Call] with [mcp.CallToolParams], but not calls that become tasks. Only results and errors of the server count
+// as outcomes of calls.
 //
 // The hints in the server's list of tools, if the client has listed the tool, define the exceptions:
 //
 //   - A tool with readOnlyHint or idempotentHint may be polled: repetitions of the same call with the same result form
-//     a loop from [LoopOptions.Polls] calls on. Calls with different arguments and the same result form a loop from
-//     Repeats calls on.
+//     a loop from [LoopOptions.Polls] calls on. For a tool with readOnlyHint, calls with different arguments and the
+//     same result form a loop from Repeats calls on.
 //   - A tool that changes something may always return "ok". Such a tool has destructiveHint, idempotentHint, or an
 //     explicit readOnlyHint of false. Its calls with different arguments are not a loop, and repetitions of the same
 //     call form a loop from Polls calls on.

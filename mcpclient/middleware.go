@@ -48,7 +48,7 @@ func (c *Client) interpose() error {
 }
 
 // intercept makes a call through the middleware. The middleware gets a single option that combines all options. So the
-// options need not be on the heap, especially if there is no middleware.
+// slice of options need not be on the heap, which matters most for a client without middleware.
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
 	return c.operate(ctx, method, params, options, func(ctx context.Context, options []CallOption) error {
 		all := &asked{logLevel: c.logLevel.level()}

@@ -6,9 +6,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// notifyQueue holds the notifications that wait for their handlers, in order of arrival. It holds at most limit
-// notifications, and at most bytes bytes of frames, but always accepts a single notification. It has no lock of its
-// own; the dispatcher guards it.
+// notifyQueue holds the notifications that wait for their handlers, in order of arrival. limit bounds the number of
+// notifications, and bytes bounds the total size of their frames, but an empty queue accepts any notification. The
+// queue has no lock of its own; the dispatcher guards it.
 //
 // A full queue makes room for a new notification in this order:
 //
@@ -45,7 +45,8 @@ func (q *notifyQueue) push(n *Notification) (p pushed) {
 	return p
 }
 
-// fits reports whether n fits into a queue that already holds others notifications with size bytes.
+// fits reports whether n fits into a queue that already holds other notifications. others is the number of these, and
+// size is their total size in bytes.
 func (q *notifyQueue) fits(others, size int, n *Notification) bool {
 	return others < q.limit && (others == 0 || q.bytes == 0 || size+n.held() <= q.bytes)
 }
@@ -111,7 +112,7 @@ func (n *Notification) repeats(w *Notification) bool {
 	return false
 }
 
-// expendable reports whether n may be dropped to make room: a later notification of the same kind replaces it.
+// expendable reports whether n may be dropped to make room: n reports progress or is a log message.
 func (n *Notification) expendable() bool {
 	return n.Method == mcp.NotificationProgress || n.Method == mcp.NotificationMessage
 }

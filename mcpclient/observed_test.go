@@ -11,9 +11,9 @@ import (
 )
 
 // checked returns o, or the defaults. If o has no telemetry, checked adds one that checks everything against the schema
-// when the test ends, so every test of this package also tests the schema. It adds nothing to messages. Benchmarks get
-// no telemetry. The client has a TelemetryGroup, so these tests test all telemetry with a group; other packages test it
-// without one.
+// when the test ends, so every test of this package also tests the schema. This telemetry adds no trace context to
+// messages. Benchmarks get no telemetry. The client has a TelemetryGroup, so these tests test all telemetry with a
+// group; other packages test it without one.
 func checked(t testing.TB, o *mcpclient.Options) *mcpclient.Options {
 	t.Helper()
 	var c mcpclient.Options

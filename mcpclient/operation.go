@@ -14,10 +14,10 @@ import (
 // An operation is a user's call. It may need several requests, for example to list the tools before a tool call. The
 // timeout of the operation covers all of them until the server requests input, because a person may take time.
 
-// operate runs do as one operation. The operation consists of a call of method with these params, and of the steps
-// before that call, such as waiting for a connection, listing the tools, a check, or middleware. The operation's span
-// begins here and ends with the error of do. do must make the call with the context and the options that it gets. An
-// operate inside do belongs to the outer operation.
+// operate runs the function do as one operation. The operation consists of a call of method with these params, and of
+// the steps before that call, such as waiting for a connection, listing the tools, a check, or middleware. The
+// operation's span begins here and ends with the error of do. do must make the call with the context and the options
+// that it gets. A call of operate inside do belongs to the outer operation.
 func (c *Client) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) error) error {
 	o := c.newCall(method, params)
@@ -131,7 +131,7 @@ func (cfg *config) within(ctx context.Context, options []CallOption) (context.Co
 }
 
 // toList returns the options for a listing that is part of an operation with these options. The listing has the same
-// deadline, and waits in the same cases.
+// deadline, and waits for readiness and for room if the operation does.
 func (cfg *config) toList(options []CallOption) []CallOption {
 	a := cfg.asked(options)
 	ask := []CallOption{WithTimeout(a.Timeout), until(a.By)}

@@ -66,19 +66,19 @@ type Options struct {
 	CallOptions []CallOption
 
 	// KeepAlive, if not zero, is the silence after which the client pings the server. If the server stays silent for the
-	// same time again, the client considers it lost: calls fail with [ErrConnectionLost], and the client reconnects. So
-	// the client detects a hanging server within three times KeepAlive, even without a call. Only messages of the server
-	// end the silence: if a server answers nothing while it works on a call, KeepAlive must exceed the server's longest
-	// call. Modern revisions have no ping; there the client sends server/discover. In a modern session over HTTP, every
-	// request has its own stream, and KeepAlive has no effect. Zero means no pings. (specification 2025-11-25,
-	// basic/utilities/ping)
+	// same time again, the client considers the connection lost: calls fail with [ErrConnectionLost], and the client
+	// reconnects. So the client detects a hanging server within three times KeepAlive, even without a call. Only messages
+	// of the server end the silence: if a server answers nothing while it works on a call, KeepAlive must exceed the
+	// server's longest call. Modern revisions have no ping; there the client sends server/discover. In a modern session
+	// over HTTP, every request has its own stream, and KeepAlive has no effect. Zero means no pings. (specification
+	// 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
 	// NoListening prevents subscriptions/listen. Set it for a server of 2026-07-28 that stops answering after that
 	// request, such as a stdio server built on mcp-go 1.0.0; "mcpotel doctor" detects such servers. The client then gets
-	// no notifications of changes, and calls their handlers only when a new session begins. Cached results stay fresh for
-	// all of their ttlMs, and SubscribeResource fails. Servers of older revisions send list changes without a request and
-	// have resources/subscribe, so the option does not affect them.
+	// no notifications of changes, and calls the handlers of changes only when a new session begins. Cached results stay
+	// fresh for all of their ttlMs, and SubscribeResource fails. Servers of older revisions send list changes without a
+	// request and have resources/subscribe, so the option does not affect them.
 	NoListening bool
 
 	// CacheSize bounds the memory of cached results, in bytes. When the cache is full, the least recently used result is
@@ -87,9 +87,9 @@ type Options struct {
 	//
 	// The client caches results that a server of 2026-07-28 declares fresh for a time (ttlMs). A result stays cached until
 	// this time is over, the server reports a change, or the client negotiates again. Each caller gets a slice of its own,
-	// but all callers share the items, such as each [mcp.Tool], and must not modify them. The cache belongs to this client,
-	// which is one authorization context, so cacheScope makes no difference. The cache holds only lists and the results of
-	// resources/read, and no results of [Client.Call].
+	// but all callers share the items, such as each [mcp.Tool], and must not modify them. The cache belongs to this client
+	// alone, so cacheScope matters only if the client gets a new authorization: then the cache drops all results that are
+	// not public. The cache holds only lists and the results of resources/read, and no results of [Client.Call].
 	//
 	// The cache does not subscribe to changes: a fresh result may be older than a change that the client has not
 	// subscribed to. If a client has handlers for changes, the notifications update its cache too. (specification
@@ -101,7 +101,7 @@ type Options struct {
 	// middleware once, even if the call needs several requests (retries, rounds of input) or the cache answers it. But a
 	// tool call that is repeated because of stale HTTP headers passes through it again. Notifications, the handshake,
 	// subscriptions/listen and the restoration of a session do not pass through it. If middleware panics or ends its
-	// goroutine, that reaches the caller.
+	// goroutine, the panic or the end reaches the caller.
 	//
 	// Middleware runs inside the CLIENT span of the call, trace.SpanFromContext(ctx). It may set attributes and add events
 	// on that span, and start child spans. The span ends with the error that the middleware returns. If middleware denies
@@ -110,8 +110,8 @@ type Options struct {
 	Middleware []Middleware
 
 	// HandlerMiddleware wraps the handlers of the server's requests, including ping: requests of a legacy server, and
-	// requests for input in answers of a modern server. The first function is the outermost. If it panics, that counts as
-	// a panic of the handler.
+	// requests for input in answers of a modern server. The first function is the outermost. A panic in a function counts
+	// as a panic of the handler.
 	HandlerMiddleware []func(next RequestHandler) RequestHandler
 
 	// OnTransition, if not nil, is called for every transition, one at a time and in order, without delaying calls. While
@@ -131,8 +131,8 @@ type Timeouts struct {
 	Init time.Duration
 
 	// Start replaces Init, if Start is longer, in the first attempt to connect until the server process has written to its
-	// standard output, because the server may be starting or being installed. After its first line, and in every later
-	// attempt, Init applies. Zero means 60 s.
+	// standard output, because the server may be starting or being installed. After the first line of output, and in every
+	// later attempt, Init applies. Zero means 60 s.
 	Start time.Duration
 
 	// Auth replaces Init while a message of the handshake waits for an authorization, which may involve a person. After
@@ -150,8 +150,8 @@ type Backoff struct {
 	// Min and Max are the shortest and the longest delay between attempts. Zero means 1 s for Min and 30 s for Max. Each
 	// delay varies by ±50 %, so that the clients of a restarted server do not all reconnect at the same time. The delay
 	// doubles until a session has answered a call or has lasted for Max, so a server that dies after each handshake is not
-	// restarted continuously. If a busy server states a delay, the client waits that long, plus a random part of up to
-	// half of it or of Max, at most 10 min.
+	// restarted continuously. If a busy server states a longer delay, the client waits that long, plus a random part of up
+	// to half of the delay or half of Max, whichever is less. This wait is at most 10 min.
 	Min, Max time.Duration
 
 	// Attempts is the number of attempts to connect after which a client that was never ready gives up for good. Zero
@@ -164,8 +164,8 @@ type Backoff struct {
 type Limits struct {
 	// Frame is the maximum size of a received frame, in bytes. Zero means [DefaultFrameLimit].
 	//
-	// The values decoded from one frame may take at most 128 MiB of memory, or eight times the frame if that is more;
-	// otherwise the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
+	// The values decoded from one frame may take at most 128 MiB of memory, or eight times the frame if that is more. If
+	// they would take more, the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
 	Frame int
 
 	// SkipOversize makes the client skip a frame above the limit and fail only its call. Without it, such a frame ends the

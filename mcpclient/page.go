@@ -29,10 +29,10 @@ type page[T any] struct {
 	next  *string // cursor of the next page; nil for the last page
 }
 
-// pages yields the items of all pages of a list. Every list of the client that can have several pages uses it. The
-// sequence ends with an error if the list exceeds its limits, or if the server repeats a cursor, so that the list would
-// never end. If the cursor of a page cannot be followed, pages first yields the new items of that page, and then
-// [ErrListCutShort]: some servers answer each cursor with the first page.
+// pages yields the items of all pages of a list. Every list of the client that can have several pages uses the function
+// pages. The sequence ends with an error if the list exceeds its limits, or if the server repeats a cursor, because the
+// list would then never end. If the cursor of a page cannot be followed, pages first yields the new items of that page,
+// and then [ErrListCutShort]: some servers answer each cursor with the first page.
 //
 // If the server refuses its own cursor, the list has changed. Then pages starts again, once, and skips items with names
 // that it has already yielded. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching,
@@ -77,9 +77,8 @@ func pages[T any](
 // fetcher requests one page.
 type fetcher[T any] func(ctx context.Context, cursor *string, options []CallOption) (page[T], error)
 
-// fetchNext fetches the next page of w. If the whole list has failed, for example by its timeout, the error belongs to
-// the operation that fetches this page. If the page's cursor cannot be followed, fetchNext returns both the page and an
-// error.
+// fetchNext fetches the next page of w. If no time is left for the list, the operation that would fetch this page fails
+// with the timeout. If the page's cursor cannot be followed, fetchNext returns both the page and an error.
 func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T]) (p page[T], err error) {
 	options, late := w.allow()
 	params := &mcp.PageParams{Cursor: w.cursor}
@@ -219,9 +218,10 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether to yield an item with this name. If the list was started again, or may have been, and on a page
-// that cuts the list short, isNew returns true only for a name that was not yielded before. It need not record the
-// names of the last page.
+// isNew reports whether to yield an item with this name. It returns true for every name except in three cases, in which
+// names that were already yielded are not new: the list was started again, the cursor of the page was empty (so the
+// server may have started the list again), or the page cuts the list short. isNew does not record the names of the last
+// page, because no page follows.
 func (w *walk) isNew(name string, last, cut bool) bool {
 	if w.anew || w.followsEmpty() || cut {
 		return !w.yielded[maphash.String(w.seed, name)]

@@ -90,7 +90,7 @@ func lists(c *mcpclient.Client) map[string]func(context.Context, ...mcpclient.Ca
 	return all
 }
 
-var _ iter.Seq2[*mcp.Tool, error] // the type that lists looks for
+var _ iter.Seq2[*mcp.Tool, error] // the type that the function lists looks for
 
 func TestEveryListIsBounded(t *testing.T) {
 	for _, test := range []struct {

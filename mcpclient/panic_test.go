@@ -54,7 +54,7 @@ func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 			"decoding the result":                   {result: &brittle{fail}, server: write(answer)},
 		} {
 			t.Run(end+"/"+name, func(t *testing.T) {
-				for range 10 { // the client may handle messages that arrive with the answer before it
+				for range 10 { // the client may handle a message that arrives with the answer before or after the answer
 					observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 						_ *telemetrytest.Recording) {
 						v := s.next(t).modern()

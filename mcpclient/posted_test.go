@@ -57,7 +57,7 @@ func TestInspectShowsTaskCancelWithItsAge(t *testing.T) {
 	})
 }
 
-// Over HTTP, after its timeout, the transport keeps no stream for a request without a caller.
+// Over HTTP, the transport keeps no stream for a request without a caller after the timeout of the request.
 func TestStreamOfTimedOutTaskCancelIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}

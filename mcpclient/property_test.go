@@ -48,7 +48,7 @@ type plannedCall struct {
 	Wait         bool // the call waits until the client is ready
 	Busy         int  // how often the transport is busy
 	Refused      int  // how often the server is busy, if requests have their own streams
-	Gone         bool // after that, the server forgets the session
+	Gone         bool // after the refusals, the server forgets the session
 	Progress     bool
 	Answers      []plannedAnswer
 	Cancel       int // how often the caller cancels

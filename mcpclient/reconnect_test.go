@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A restarted server may be another version, and could not report a change of its list.
+// A restarted server may be another version, and cannot have reported that its list has changed.
 func TestReconnectClearsOutputSchemas(t *testing.T) {
 	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
 		`"properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
@@ -44,7 +44,8 @@ func TestReconnectClearsOutputSchemas(t *testing.T) {
 	})
 }
 
-// A sweep that is due while the client is closing has nothing to do, and must not be armed repeatedly.
+// A sweep removes expired tombstones of calls. If a sweep is due while the client is closing, there is nothing to do,
+// and the client must not set the timer again and again.
 func TestSweepDueWhileClosingIsNotRearmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)

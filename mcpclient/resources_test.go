@@ -88,7 +88,7 @@ func TestReadResource(t *testing.T) {
 	})
 }
 
-func TestIsResourceNotFoundAcceptsCodesOfAllRevisions(t *testing.T) {
+func TestErrResourceNotFoundMatchesCodesOfAllRevisions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error
 		want bool

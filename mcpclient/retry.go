@@ -22,9 +22,9 @@ import (
 // the context, and a failure after a first answer, such as a request for input or a task.
 //
 // All attempts together have the timeout of one call, see [WithTimeout]. The client waits 100 ms before the first retry
-// and twice as long before each further one, up to 5 s, with ±25 % jitter. Then it waits until it is ready. Each
-// attempt is a request with its own span, which has a link to the previous span and the same correlation ID. The log
-// record mcp_client.request.reissued reports each retry.
+// and twice as long before each further one, up to 5 s, with ±25 % jitter. After the delay, the client waits until it
+// is ready. Each attempt is a request with its own span, which has a link to the previous span and the same correlation
+// ID. The log record mcp_client.request.reissued reports each retry.
 func Retry(n int) CallOption { return func(a *asked) { a.retries = max(0, n) } }
 
 // Shortest and longest delay before a retry.

@@ -117,7 +117,7 @@ func TestCallsWaitingForRoomAreSentInOrder(t *testing.T) {
 
 func TestWaitForRoomEndsWithItsCall(t *testing.T) {
 	for name, tt := range map[string]struct {
-		end  func(ctx context.Context, c *mcpclient.Client) error // ends the call x/1, the second of three
+		end  func(ctx context.Context, c *mcpclient.Client) error // ends the call x/1, the second of the three waiting calls
 		want error
 		took time.Duration
 	}{

@@ -39,8 +39,8 @@ func UseRoots(roots ...*mcp.Root) Feature {
 }
 
 // SetRoots replaces the roots of a client that was created with [UseRoots]. The client notifies a legacy server, which
-// may then ask for the roots. A modern server gets them with its next request for input. If a root is invalid or the
-// client has no roots, the error has kind [KindInvalid] and nothing changes. After any other error, the roots are
+// may then ask for the roots. A modern server gets the roots with its next request for input. If a root is invalid or
+// the client has no roots, the error has kind [KindInvalid] and nothing changes. After any other error, the roots are
 // replaced, but the server may not know it.
 func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	err := errors.New("the client has no roots; create it with UseRoots")
@@ -52,7 +52,7 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	}
 	s := c.core.Present()
 	if s == conn.NoSession || !s.Era.Serves() {
-		return nil // the next server asks for the roots
+		return nil // the server will ask for the roots itself
 	}
 	err = c.Notify(ctx, mcp.NotificationRootsListChanged, nil)
 	if errors.Is(err, ErrNotReady) {

@@ -57,7 +57,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 				if init.ID == nil {
 					init = v.Expect(mcp.MethodInitialize)
 				}
-				time.Sleep(5 * time.Second) // the time is allowed after the first output
+				time.Sleep(5 * time.Second) // less than Timeouts.Init, which applies after the first output
 				v.Answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
 				v.Expect(mcp.NotificationInitialized)
 			}},

@@ -91,7 +91,8 @@ func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 		defer c.Handle(mcpclient.HandleNotification(mcp.NotificationPromptListChanged, heard(new(int))))()
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		v.Expect(mcp.NotificationCancelled)
-		synctest.Wait() // until the client stops reading the old subscription; before that, a change on both counts once
+		// Wait until the client stops reading the old subscription. Before that, a change on both subscriptions counts once.
+		synctest.Wait()
 		v.Send(changed(ofSubscription(string(old.ID))))
 		synctest.Wait()
 		if n != 3 {

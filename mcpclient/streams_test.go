@@ -15,14 +15,14 @@ import (
 )
 
 // streams wraps a script in a transport in which requests have their own streams, as over HTTP, and may fail
-// separately. The methods own and fail write for one request.
+// separately. The methods own and fail of a conversation write to the stream of one request.
 func streams(s transport.Transport) *rigged {
 	return &rigged{Transport: s, receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
 		return onStream(next(ctx))
 	}}
 }
 
-// onStream decodes frames that the methods own and fail have written.
+// onStream decodes the frames that the methods own and fail of a conversation have written.
 func onStream(f transport.Frame, err error) (transport.Frame, error) {
 	what, rest, _ := strings.Cut(string(f.Data), " ")
 	if err != nil || what != "own" && what != "fail" {

@@ -25,7 +25,7 @@ import (
 // the client emits the record mcp_client.subscription.lost. A legacy server gives a reason for the refusal, and the
 // client tries again in the next session. A modern server gives no reason, and the client asks it again after
 // Backoff.Min to Backoff.Max. Subscribing to a resource twice has the same effect as once, and one unsubscription ends
-// it.
+// the subscription.
 //
 // With a modern server, the client changes its subscription by opening a new one. It reads the old subscription for
 // another 5 s, so handlers may get a change twice. If there are more than 4 replacements in that time, the client ends
@@ -70,10 +70,10 @@ func (c *Client) subscribe(ctx context.Context, p *mcp.SubscribeParams, options 
 	return nil
 }
 
-// UnsubscribeResource ends the subscription of [Client.SubscribeResource]. Even if it fails, and even if ctx has
-// already ended, later sessions do not subscribe to the resource, unless a concurrent SubscribeResource for the same
-// resource succeeds. An error means that a legacy server may report changes until the session ends. If the client is
-// not ready, there is no server to notify; this is not an error.
+// UnsubscribeResource ends the subscription of [Client.SubscribeResource]. Even if UnsubscribeResource fails, and even
+// if ctx has already ended, later sessions do not subscribe to the resource, unless a concurrent SubscribeResource for
+// the same resource succeeds. An error means that a legacy server may report changes until the session ends. If the
+// client is not ready, there is no server to notify; this is not an error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	p := &mcp.UnsubscribeParams{URI: uri}
 	options = append(options[:len(options):len(options)], ifSent) // a client that is not ready sends nothing

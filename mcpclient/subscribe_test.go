@@ -121,7 +121,7 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 				if got, want := paramsOf(t, f), `{"notifications":`+about(motd, news)+`}`; got != want {
 					t.Errorf("want a request for %s, got %s", want, got)
 				}
-				j.wants(t) // not before the server has agreed, because changes until then would be missed
+				j.wants(t) // no call yet: the client would not notice a change between the call and the acknowledgement
 				r.agree(f, "")
 			} else {
 				seen := []string{r.anew(), r.anew()}
@@ -308,7 +308,7 @@ func TestSecondSubscribeSendsNoRequest(t *testing.T) {
 			r.agree(f, "")
 		} else {
 			r.Answer(f, `{}`)
-			r.subscribed(motd) // this takes a request, which the server may refuse
+			r.subscribed(motd) // a legacy revision needs a second request, which the server may refuse
 		}
 		for _, done := range []<-chan error{first, second} {
 			if err := <-done; err != nil {

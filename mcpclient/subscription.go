@@ -21,7 +21,7 @@ type subscription struct {
 	// request of the previous subscription, if that was lost with an earlier session
 	before instrument.Ref
 	anew   bool                   // before is set
-	agreed mcp.SubscriptionFilter // filter that the server acknowledged; until then owned by the reader of the connection
+	agreed mcp.SubscriptionFilter // filter that the server acknowledged; before that, owned by the connection's reader
 	stream func(error)            // reports the end of the subscription to the telemetry
 }
 
@@ -197,8 +197,8 @@ func (subs *subscriptions) superseded(id int64, n *Notification) string {
 	return ""
 }
 
-// brings reports whether the filter of r contains exactly the change that n reports. It returns false for a resource
-// that is only a part of a resource in the filter.
+// brings reports whether r may also report the change that n reports: a change of any list, or of a resource in the
+// filter of r. It returns false for a resource that is only a part of a resource in the filter.
 func (r *replaced) brings(n *Notification) bool {
 	if n.Method != mcp.NotificationResourceUpdated {
 		return onlySubscribed(n.Method)

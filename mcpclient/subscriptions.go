@@ -27,8 +27,8 @@ type subscriptions struct {
 }
 
 // opening is the state of the latest subscription: the request that opened it, the epoch of its session, and the
-// replaced subscriptions that the client still reads, the oldest first. A client that has never subscribed has none,
-// which saves memory.
+// replaced subscriptions that the client still reads, the oldest first. A client that has never subscribed has no
+// opening, which saves memory.
 type opening struct {
 	by       instrument.Ref
 	in       uint64
@@ -95,7 +95,7 @@ func (subs *subscriptions) listenIfWanted(s *conn.Session) {
 	if w := subs.wishes(s); subs.listening == s.Epoch || !w.some() {
 		return
 	}
-	if subs.c.core.During(s, func() { subs.listen(s) }) { // the goroutine ends with the session, or with the last wish
+	if subs.c.core.During(s, func() { subs.listen(s) }) { // the goroutine ends with the session, or when the wish is empty
 		subs.listening = s.Epoch
 	}
 }
@@ -198,9 +198,9 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 }
 
 // unwanted returns the reason why a notification of a modern server must not reach a handler: a Drop constant of
-// package names, or "" to pass the notification on. If the notification names a subscription, or its method needs one,
-// it must be an open subscription of this client. On a shared stream, this ID is how a client distinguishes its
-// subscriptions. (specification 2026-07-28, basic/patterns/subscriptions)
+// package names, or "" to pass the notification on. A notification that names a subscription, or whose method needs a
+// subscription, must belong to an open subscription of this client. On a shared stream, a client distinguishes its
+// subscriptions by their IDs. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) unwanted(n *Notification) string {
 	switch n.Method {
 	case mcp.NotificationProgress, mcp.NotificationMessage: // these belong to a request, not to a subscription

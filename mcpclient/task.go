@@ -20,12 +20,12 @@ import (
 // input, the handlers of the server's requests answer, such as [HandleElicitation]. (extension
 // io.modelcontextprotocol/tasks, specification/draft/tasks)
 //
-// Revision 2025-11-25 has another, experimental kind of tasks, and UseTasks covers it too, without a declaration. There
-// the client makes a call a task, if the server's list of tools allows that: CallTool, [CallToolAs] and StartTool do so
-// for tools that require it, and StartTool also for tools that allow it. To find these tools, the client lists the
-// tools once, before the first call. The server requests input with requests of its own, while a caller is in CallTool
-// or [Task.Wait]. The client then also handles notifications/tasks/status. (specification 2025-11-25,
-// basic/utilities/tasks)
+// Revision 2025-11-25 has another, experimental kind of tasks, and UseTasks covers it too, without a declaration. In
+// that revision, the client requests a task, if the server's list of tools allows that: CallTool, [CallToolAs] and
+// StartTool do so for tools that require a task, and StartTool also for tools that allow one. To find these tools, the
+// client lists the tools once, before the first call. The server requests input with requests of its own, while a
+// caller is in CallTool or [Task.Wait]. During that time, the client also handles notifications/tasks/status.
+// (specification 2025-11-25, basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
 	if o != nil {

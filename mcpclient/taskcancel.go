@@ -105,8 +105,9 @@ func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) 
 	return r.Task, err == nil
 }
 
-// GivenUp keeps the request of an abandoned call open over HTTP, until lateTaskTime has passed, if the call should
-// become a task: such a request must not be cancelled, see disown. On a shared stream, nothing has to be kept open.
+// GivenUp keeps the request of an abandoned call open over HTTP, until lateTaskTime has passed, if the call requested a
+// task: the client must not cancel such a request, but only its task, see disown. On a shared stream, nothing has to be
+// kept open.
 func (cl *call) GivenUp(s *conn.Session, reason string) (_ string, tell bool) {
 	if !cl.tasks.asked || !s.OverHTTP {
 		return reason, !cl.tasks.asked

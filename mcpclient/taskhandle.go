@@ -14,8 +14,8 @@ import (
 )
 
 // Task is a tool call that may continue after the server's first answer. [Client.StartTool] starts a task, and
-// [Client.ResumeTask] continues one. The server stores the task, so it outlives connections and this program, and needs
-// no waiting goroutine. Its methods may be called from any goroutine.
+// [Client.ResumeTask] continues one. The server stores the task, so the task outlives connections and this program, and
+// needs no waiting goroutine. The methods of a Task may be called from any goroutine.
 //
 // Every request about the task waits until the client is ready. The wait counts towards the timeout in the options that
 // the task was started with. Only contexts bound the duration of the task itself.
@@ -47,9 +47,9 @@ type Task struct {
 	answered map[string]bool // keys of the server's requests that have been answered; guarded by mu
 }
 
-// StartTool calls a tool like [Client.CallTool], but does not wait for the task that a server may answer with. Its
-// error is the error of the call. If the server answers at once, or does not support tasks, the returned task has no ID
-// and has already ended, so [Task.Wait] works in both cases:
+// StartTool calls a tool like [Client.CallTool], but if the server answers with a task, StartTool does not wait for it.
+// The error is the error of the call. If the server answers at once, or does not support tasks, the returned task has
+// no ID and has already ended, so [Task.Wait] works in both cases:
 //
 //	task, err := client.StartTool(ctx, "train", model)
 //	if err != nil {
@@ -111,10 +111,10 @@ func (t *Task) Status() mcp.Task {
 	return t.state
 }
 
-// Poll asks the server once for the state of the task. [mcp.DetailedTask.InputRequests] are its requests for input;
-// answer them with [Task.Update]. If the task is known to have ended, Poll does not ask the server; [Task.Wait] then
-// returns the result or the error, also without asking the server again. A server of 2025-11-25 sends its requests for
-// input to the handlers while a caller is in Wait, and Wait fetches the result.
+// Poll asks the server once for the state of the task. [mcp.DetailedTask.InputRequests] are the task's requests for
+// input; answer them with [Task.Update]. If the task is known to have ended, Poll does not ask the server; [Task.Wait]
+// then returns the result or the error, also without asking the server again. A server of 2025-11-25 sends its requests
+// for input to the handlers while a caller is in Wait, and Wait fetches the result.
 func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	d, _, err := t.poll(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *Task) Cancel(ctx context.Context) error {
 // input with the client's handlers, each request once. If the connection is lost, Wait continues on the next one. When
 // ctx ends, Wait returns and the task continues; to end the task, call [Task.Cancel].
 //
-// The error is an [*Error]. If the task failed, was cancelled or is no longer known, it wraps [ErrTaskFailed],
+// The error is an [*Error]. If the task failed, was cancelled or is no longer known, the error wraps [ErrTaskFailed],
 // [ErrTaskCancelled] or [ErrTaskUnknown]. After any other error, Wait can be called again. If Wait is called
 // concurrently, one call does the work, and all calls return the same result.
 func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
@@ -269,7 +269,7 @@ func (t *Task) poll(ctx context.Context) (d *mcp.DetailedTask, id int64, failed 
 	return d, id, failed
 }
 
-// operate runs do as one operation about the task: see [Client.operate].
+// operate runs the function do as one operation about the task: see [Client.operate].
 func (t *Task) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) *Error) (failed *Error) {
 	options = append(options[:len(options):len(options)], ifSent)
@@ -341,8 +341,8 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 	return nil
 }
 
-// request sends a request about the task, as part of the same logical call as the other requests about it. If l is not
-// nil, request fills it.
+// request sends a request about the task, as part of the same logical call as the other requests about the task. If l
+// is not nil, request fills it.
 func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
 	return t.operate(ctx, method, params, more, func(ctx context.Context, options []CallOption) *Error {
 		return t.requestIn(ctx, method, params, result, l, options)

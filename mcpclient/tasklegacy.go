@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The tasks of 2025-11-25 are different: the client makes a call a task, a separate request fetches the result, and the
-// server requests input with requests of its own. tasklegacywait.go waits for the outcome.
+// The tasks of 2025-11-25 are different: the client turns a call into a task, a separate request fetches the result,
+// and the server requests input with requests of its own. tasklegacywait.go waits for the outcome.
 
 // LegacyTasks yields the tasks that a server of 2025-11-25 stores for the client, and requests page after page as
 // needed. [Client.ResumeTask] continues a task that belongs to a tool. An error ends the sequence. For its limits, see
@@ -37,7 +37,7 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 // tasksVersion is the only revision in which tasks are part of the core protocol.
 const tasksVersion = mcp.Version20251125
 
-// makesTasks reports whether the client can make tool calls tasks in session s.
+// makesTasks reports whether the client can turn tool calls into tasks in session s.
 func makesTasks(s *conn.Session) bool {
 	return s.Version == tasksVersion && s.Capabilities.Tasks.Allows(mcp.MethodCallTool)
 }

@@ -240,7 +240,7 @@ func TestToolsAreListedAgainAfterTaskRefusal(t *testing.T) {
 }
 
 // Some servers announce a change of the list as soon as a session begins.
-func TestListChangedDuringListKeepsTaskSupport(t *testing.T) {
+func TestListChangedNotificationDuringListKeepsTaskSupport(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)

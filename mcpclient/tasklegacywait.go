@@ -12,17 +12,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// legacyWait is the state of a Wait call for a task of 2025-11-25. The Wait call that holds the turn owns it.
+// legacyWait is the state of a Wait call for a task of 2025-11-25. The Wait call that holds Task.turn owns the
+// legacyWait.
 type legacyWait struct {
 	asked *askedResult // nil unless tasks/result is in flight
 	// receives the latest status notification; capacity 1; nil unless Wait listens for notifications
 	told   <-chan *mcp.LegacyTask
-	deafen func() // ends the listening
+	deafen func() // removes the handler of the notifications
 	fresh  bool   // the state comes from a notification that Wait has not handled yet
 }
 
-// askedResult is a tasks/result request in flight. It may last as long as the task. In the meantime, the server
-// requests input, on the request's stream if the transport has streams.
+// askedResult is a tasks/result request in flight. The request may last as long as the task. During the request, the
+// server requests input, on the request's stream if the transport has streams.
 type askedResult struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the fields below are set
@@ -32,7 +33,7 @@ type askedResult struct {
 	broken   *usercode.Failure // panic of the user's middleware, which Wait repeats
 }
 
-// done returns a channel that is closed when there is an answer. It is nil if no request is in flight.
+// done returns a channel that is closed when there is an answer. The channel is nil if no request is in flight.
 func (a *askedResult) done() <-chan struct{} {
 	if a == nil {
 		return nil
@@ -119,7 +120,7 @@ func (t *Task) listen() {
 		})))
 }
 
-// stopAsking ends the request for the result and the listening of a Wait call.
+// stopAsking ends the request for the result, and removes the handler of the notifications, of a Wait call.
 func (t *Task) stopAsking() {
 	if t.old.deafen != nil {
 		t.old.deafen()
@@ -167,7 +168,8 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy handles the result or the notification that ended pauseLegacy. It reports whether there was one.
+// hearLegacy handles the result or the notification that ended pauseLegacy. It reports whether there was a result or a
+// notification.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():
@@ -232,8 +234,8 @@ func (t *Task) fetch(ctx context.Context) *Error {
 	}
 }
 
-// resultAnswered handles the answer to tasks/result. If it is an error, it is either the outcome of the original call,
-// which has failed, or an error of this request.
+// resultAnswered handles the answer to tasks/result. If the answer is an error, then either the original call has
+// failed with this error, or the tasks/result request has failed.
 func (t *Task) resultAnswered(ctx context.Context) *Error {
 	a := t.old.asked
 	t.drop()

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// asTask is the layer that handles a task that the server made of a call.
+// asTask is the layer that handles the task if the server turns a call into a task.
 func asTask(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		err := next(ctx, cl)
@@ -110,7 +110,7 @@ func (t *Task) pause(ctx context.Context) bool {
 	return conn.PauseFor(ctx, time.Until(due))
 }
 
-// postpone delays the next poll after a failure. If the task has expired, it returns an error instead.
+// postpone delays the next poll after a failure. If the task has expired, postpone returns an error instead.
 func (t *Task) postpone(err *Error, failures int) *Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,8 +163,8 @@ func (t *Task) refused(ctx context.Context, err *Error) *Error {
 	return err
 }
 
-// maxTaskInputs is the maximum number of requests for input of one task. It exists because the client stores each key,
-// to prevent a second answer.
+// maxTaskInputs is the maximum number of requests for input of one task. The limit exists because the client stores
+// each key, to prevent a second answer.
 const maxTaskInputs = 10_000
 
 // answer calls the handlers for new requests for input from the poll with request ID id. It removes stored answers that

@@ -18,8 +18,7 @@ import (
 
 // ListTools returns one page of the server's tools, without tools that a client over HTTP must not use. The cursor is
 // the NextCursor of the previous page, or nil for the first page. Callers share the tools of a cached page and must not
-// modify them; see [Options.CacheSize]. (specification 2026-07-28, server/tools, "Listing
-// Tools")
+// modify them; see [Options.CacheSize]. (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	l := c.tools.begin()
 	l.whole = cursor == nil
@@ -102,9 +101,9 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 	return c.Call(ctx, mcp.MethodCallTool, p, result, options...)
 }
 
-// CallToolAs calls a tool and decodes its structured content into an Out. Before that, it validates the content with
-// the output schema that the server lists for the tool; to get the schema, the client lists the tools once, before the
-// call. Out is decoded by json v2, so names must match exactly.
+// CallToolAs calls a tool and decodes its structured content into an Out. Before decoding the content, CallToolAs
+// validates it with the output schema that the server lists for the tool; to get the schema, the client lists the tools
+// once, before the call. Out is decoded by json v2, so names must match exactly.
 //
 // The schema is JSON Schema 2020-12, the default without $schema, or draft-07. For another dialect, CallToolAs returns
 // an error of kind [KindProtocol] before the call. If a schema has a regular expression that Go cannot compile, the
@@ -113,9 +112,9 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 // If the tool reports an error, CallToolAs returns a [*mcp.ToolError]. Without an output schema, the content is not
 // validated. If the content is missing, or does not match the schema or Out, CallToolAs returns an error of kind
 // [KindProtocol] although the tool has run. The same applies to content that would take too much memory when decoded,
-// as an any for the schema or as an Out: more than 128 MiB, or eight times its text if that is more. Lists of two
-// million numbers and lists of 300,000 objects are within this limit. [Client.CallTool] returns any structured content
-// undecoded.
+// into a value of type any for the validation or into an Out: more than 128 MiB, or eight times its text if that is
+// more. Lists of two million numbers and lists of 300,000 objects are within this limit. [Client.CallTool] returns any
+// structured content undecoded.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
 	error) {
 	var out Out

@@ -18,7 +18,7 @@ const (
 )
 
 // toolSet stores data of tools by name. It shares no memory with the lists that the tools come from. If there is no
-// room for all data of a tool, it stores only the name. If there is no room for the name, it stores nothing.
+// room for all data of a tool, the set stores only the name. If there is no room for the name, the set stores nothing.
 type toolSet struct {
 	tools   *toolTable // nil if empty
 	size    int32      // at most toolRoom

@@ -19,7 +19,7 @@ import (
 
 const patientTick = 20 * time.Millisecond
 
-// lending is a feature that lends the turn for a long time, whenever no call is in flight.
+// lending is a feature that lends the turn for a long time whenever no call is in flight, see [mcpclient.LendTurns].
 var lending = mcpclient.LendTurns(patientTick, time.Hour, 1)
 
 // lent runs f in a bubble with a client whose callers read their own answers, after the calls that are necessary for
@@ -58,7 +58,7 @@ func (v *conversation) exchange(c *mcpclient.Client) {
 	v.t.Helper()
 	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
 	request := v.Expect("x/quick")
-	synctest.Wait() // until the caller waits; a caller that starts to wait after its answer ends the loan
+	synctest.Wait() // until the caller waits; a caller that starts to wait after the answer has arrived ends the loan
 	v.Answer(request, "{}")
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
@@ -368,7 +368,7 @@ func TestStrayInterruptDoesNotEndHandshake(t *testing.T) {
 	})
 }
 
-// dialled is a transport that passes its connections to tell.
+// dialled is a transport that passes its connections to the function tell.
 type dialled struct {
 	transport.Transport
 	tell func(transport.Conn)

@@ -122,7 +122,8 @@ func (v *urlVisits) forget(visit *urlVisit) {
 	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit && !o.made })
 }
 
-// completed records that the user is done. It runs in the goroutine that reads, so that calls in any handler see it.
+// completed records that the user is done. It runs in the goroutine that reads the connection, so that a later call
+// from any handler sees the completed visit.
 func (v *urlVisits) completed(n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if v == nil || n.Decode(&p) != nil {
@@ -164,8 +165,8 @@ func (v *urlVisits) ended(id string) *URLElicitation {
 	return visit.what
 }
 
-// afterVisits is the layer that sends the user to URLs if a server of 2025-11-25 requires that before it answers. Then
-// it sends the request again.
+// afterVisits is the layer that sends the user to URLs if a server of 2025-11-25 requires that before it answers. After
+// the visits, afterVisits sends the request again.
 func afterVisits(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {

@@ -16,7 +16,7 @@ type watches struct {
 	all map[string]*watch // keys are URIs; guarded by mu
 }
 
-// watch is one resource. It exists as long as the user wants it or a goroutine uses it.
+// watch is one resource. A watch exists as long as the user wants the resource or a goroutine uses the watch.
 type watch struct {
 	uri  string
 	turn lock.Mutex // held while subscribing, unsubscribing or restoring
@@ -151,8 +151,9 @@ type decision struct {
 }
 
 // decide records on which resources the server has agreed, and passes the answers to waiting callers. uris is the
-// filter of a subscription in session s, and agreed is the part of it that the server reports. gap means that there was
-// no subscription for a time. no returns the error for a resource on which the server did not agree.
+// filter of a subscription in session s, and agreed is the part of it that the server reports. gap means that the
+// client had no subscription for some time. The function no returns the error for a resource on which the server did
+// not agree.
 func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
 	yes := make(map[string]bool, len(agreed))
 	for _, uri := range agreed {

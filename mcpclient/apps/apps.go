@@ -8,12 +8,12 @@
 //
 // Show a model the tools of [ModelTools], and make its calls with [CallModelTool]; both also accept a group of clients.
 // Fetch the view of a tool with [Fetch], and make the calls that the view requests with [CallTool]. Both need the
-// client of the server that owns the view; for the tool of a group, [mcpclient.Group.Client] returns the client of its
-// Member. Two servers may give their views the same URI, because servers do not know of each other. So a host that
-// stores views must use the server and the URI as the key.
+// client of the server that owns the view; for the tool of a group, [mcpclient.Group.Client] returns the client of the
+// tool's Member. Two servers may give their views the same URI, because servers do not know of each other. So a host
+// that stores views must use the server and the URI as the key.
 //
 // A view is code from the server. The host renders it in a sandboxed frame, with a policy that allows no more than the
-// view's metadata, and talks to it by postMessage. Both are outside the scope of this module.
+// view's metadata, and talks to the view by postMessage. Rendering and messages are outside the scope of this module.
 package apps
 
 import (
@@ -112,7 +112,7 @@ func CallTool(
 	return c.CallTool(ctx, name, arguments, options...)
 }
 
-// checkVisible returns nil if the server lists the tool and makes it visible to who, and otherwise an error.
+// checkVisible returns nil if the server lists the tool and makes it visible to the caller who, and otherwise an error.
 func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app.Caller,
 	options []mcpclient.CallOption) error {
 	for t, err := range c.Tools(ctx, options...) {
@@ -138,9 +138,9 @@ type View struct {
 }
 
 // Fetch reads the view of a tool. c must be the client of the server that lists the tool. If the tool has no view, the
-// error wraps [ErrNoView]. Fetch also returns an error if the view is invalid: if it has a URI with another scheme
-// (then Fetch sends no request), a MIME type other than [app.MIMEType], additional contents, more than [MaxBytes], text
-// that is not UTF-8, or metadata that [app.ResourceMetaOf] rejects. All other errors come from
+// error wraps [ErrNoView]. Fetch also returns an error if the view is invalid: if it has a URI with a scheme other than
+// ui (then Fetch sends no request), a MIME type other than [app.MIMEType], additional contents, more than [MaxBytes],
+// text that is not UTF-8, or metadata that [app.ResourceMetaOf] rejects. All other errors come from
 // [mcpclient.Client.ReadResource]. (SEP-1865, "UI Resource Format")
 func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcpclient.CallOption) (*View, error) {
 	meta, err := app.ToolMetaOf(t)

@@ -1,8 +1,8 @@
 // Package connstate defines the vocabulary for a client's connection: the five states, the reasons for moving between
 // them, and the record of one move.
 //
-// The strings are public and stable. Client.State returns them, log records and metric attributes contain them, and
-// dashboards query them. No string is renamed within a major version. Start with [State].
+// The strings are public and stable. Log records and metric attributes contain them, and dashboards query them. No
+// string is renamed within a major version. Start with [State].
 //
 // A possible surprise: there is no "closed" state. A client whose connection has ended stays in [Closing], and its Done
 // channel is closed.

@@ -7,7 +7,7 @@
 // There are three kinds of loops. The number of repetitions is in [Limits].
 //
 //   - [SameCall]: a call with the same arguments keeps returning the same result, and no call in between may have
-//     changed it.
+//     changed that result.
 //   - [SameResult]: consecutive calls of one tool, with different arguments, return the same result.
 //   - [Cycle]: two to [Periods] calls repeat in turn, with the same results.
 //

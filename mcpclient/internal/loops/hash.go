@@ -7,7 +7,7 @@ import "hash/maphash"
 var seed = maphash.MakeSeed()
 
 // For a text of more than [Whole] bytes, Hash covers only the length and the two ends, so that a large result costs as
-// much as a small one. Texts that differ only in between have the same hash.
+// much as a small one. Texts that differ only between the ends have the same hash.
 const (
 	Whole = 8 << 10
 	end   = Whole / 2

@@ -16,16 +16,16 @@ const MaxRepeats = Size / Periods
 type Traits uint8
 
 const (
-	// ReadOnly tools only read: readOnlyHint. Repeating the same call is polling; asking different questions that all have
-	// the same answer is not.
+	// ReadOnly marks a tool that only reads: it has readOnlyHint. Repeating the same call is polling; making different
+	// calls that all have the same result is not.
 	ReadOnly Traits = 1 << iota
-	// Idempotent marks a tool that has idempotentHint: a repeated call has no further effect, so it also counts as
-	// polling.
+	// Idempotent marks a tool that has idempotentHint: a repeated call has no further effect, so the repetition also
+	// counts as polling.
 	Idempotent
 	// Writes marks a tool that changes something according to its annotations: readOnlyHint is false, or it has one of the
 	// hints that are only for such tools. If every result of the tool is "ok", its calls may still have different effects.
 	Writes
-	// Failed marks a call with an error of the tool or of the server as its result. Repeating it is not polling.
+	// Failed marks a call with an error of the tool or of the server as its result. Repeating such a call is not polling.
 	Failed
 )
 
@@ -91,8 +91,8 @@ type Ring struct {
 	n     uint       // number of calls so far
 
 	row          int              // number of latest consecutive calls of the same tool with the same result
-	same         [Periods + 1]int // by period: number of latest calls that repeat exactly with it
-	sameAsBefore [Periods + 1]int // by period: the same count, comparing told instead of exact
+	same         [Periods + 1]int // by period: number of latest calls that repeat exactly with that period
+	sameAsBefore [Periods + 1]int // like same, but calls are compared by told instead of exact
 
 	loop Loop // loop of the latest call
 }
@@ -129,7 +129,8 @@ func (r *Ring) Add(c Call, l Limits) Loop {
 	return r.loop
 }
 
-// follow extends a run of calls that repeat with a period, or restarts it: any calls are one round of themselves.
+// follow extends a run of calls that repeat with a period, or restarts the run. A new run has one round: as many of the
+// latest calls as the period, or all calls if there are fewer.
 func follow(run *int, period int, before uint, repeats bool) {
 	if repeats {
 		*run++
@@ -152,7 +153,7 @@ func (r *Ring) Continues(tool, args uint64) bool {
 	return false
 }
 
-// at returns the call that came back calls before the latest.
+// at returns the call at the distance back from the latest call, so at(0) is the latest call.
 func (r *Ring) at(back int) *Call { return &r.calls[r.index(back)] }
 
 func (r *Ring) index(back int) uint { return (r.n - 1 - uint(back)) % Size }
@@ -160,7 +161,7 @@ func (r *Ring) index(back int) uint { return (r.n - 1 - uint(back)) % Size }
 // len returns the number of remembered calls.
 func (r *Ring) len() int { return int(min(r.n, Size)) }
 
-// find returns the loop of the latest call. repeats is set if the latest call equals one of the last few.
+// find returns the loop of the latest call. repeats is set if the latest call equals one of the few calls before it.
 func (r *Ring) find(repeats bool, l Limits) Loop {
 	for period := 2; repeats && period <= Periods; period++ {
 		if n := r.cycle(period, l); n > 0 {
@@ -225,8 +226,8 @@ func (r *Ring) sameCalls(l Limits) int {
 	return n
 }
 
-// differ reports whether consecutive calls of the latest tool with the latest result had at least repeats different
-// arguments, among the remembered calls.
+// differ reports whether, among the remembered calls, the latest consecutive calls with the same tool and result had
+// enough different arguments; repeats is the required number.
 func (r *Ring) differ(repeats int) bool {
 	if r.row-r.same[1]+1 < repeats || r.at(0).Traits&(Writes|Failed) == Writes {
 		return false

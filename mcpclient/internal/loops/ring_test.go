@@ -204,7 +204,8 @@ func naive(calls []Call, l Limits) Kind {
 	return None
 }
 
-// alphabet returns calls with which few sequences are not loops. The traits of a tool do not change, except for errors.
+// alphabet returns only a few calls, so that random sequences of these calls often contain a loop. The traits of a tool
+// do not change, except for errors.
 func alphabet() []Call { return of("A1=x A2=x A1=y B1=x? B2=x? C1=x+ C1=e! D1=x*") }
 
 func TestShortSequencesAgreeWithTheNaiveOracle(t *testing.T) {
