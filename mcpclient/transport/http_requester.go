@@ -99,9 +99,9 @@ func (q *requester) answered(resp *http.Response) {
 	q.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
 }
 
-// missed records a failure to connect, and reports whether the connection to the server is over. It is over after
-// maxUnreachable failures in a row. If a caller waits for an answer (awaited), it is over as soon as no other request
-// has a network connection.
+// missed records a failure to connect, and reports whether the connection to the server is over. The connection is over
+// after maxUnreachable failures in a row, and after a single failure if a caller waits for an answer (awaited) and no
+// other request has a network connection.
 func (q *requester) missed(awaited bool) bool {
 	return q.unreachable.Add(1) >= maxUnreachable || awaited && q.connected.Load() == 0
 }

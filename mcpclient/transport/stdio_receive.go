@@ -76,8 +76,8 @@ func (c *stdioConn) without(err error) (Frame, error) {
 	return Frame{}, c.over
 }
 
-// await waits for done, until the deadline for the cause or until the connection is closed. It reports false if it
-// was interrupted, because the reading caller may have to return earlier.
+// await waits for done, until the deadline for the cause or until the connection is closed. It reports false if the
+// reading was interrupted before await was called: then the caller must return.
 func (c *stdioConn) await(done <-chan struct{}) bool {
 	for {
 		interrupted, ok := c.stdout.interruption()

@@ -35,16 +35,16 @@ type Fault struct {
 	// OnAnswer.
 	On On
 
-	// Method is a shell pattern for the method of the request, or of the request that an answer belongs to: * matches any
-	// text, ? any character, [a-z] a character of the set. If it is empty, the fault matches all methods except initialize
-	// and server/discover, which open a connection.
+	// Method is a shell pattern for the method of the message, or of the request that an answer belongs to: * matches any
+	// text, ? matches any character, [a-z] matches a character of the set. If Method is empty, the fault matches all
+	// methods except initialize and server/discover, which open a connection.
 	Method string
 
 	// Tool is a shell pattern for tool names. If it is not empty, the fault matches only calls of these tools.
 	Tool string
 
 	Skip        int     // the first Skip messages pass
-	Every       int     // afterwards every Every-th message may be hit; 0 means every message
+	Every       int     // of the messages after these, every Every-th may be hit; 0 means every message
 	Probability float64 // the chance that such a message is hit, above 0 and at most 1; 0 means 1
 	Limit       int     // maximum number of hits; 0 means no limit
 	After       time.Duration

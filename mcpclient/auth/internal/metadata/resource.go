@@ -65,8 +65,8 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint s
 	return found, err
 }
 
-// resourcePlaces returns the well-known locations. The path of the resource follows the well-known path and keeps its
-// query (RFC 9728 §3.1).
+// resourcePlaces returns the well-known locations. The path and query of the resource follow the well-known path (RFC
+// 9728 §3.1).
 func resourcePlaces(resource *url.URL) []*url.URL {
 	root := hostname.Root(resource).JoinPath(resourceSuffix)
 	path := strings.TrimSuffix(resource.EscapedPath(), "/")
