@@ -189,7 +189,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	}
 }
 
-// passing reports whether an attempt to open the stream may succeed later.
+// passing reports whether another attempt may succeed after this failure.
 func passing(e *RequestError) bool {
 	return e.Reason == ReasonLost || e.Reason == ReasonUnreachable || e.Reason == ReasonBusy || e.Status >= 500
 }

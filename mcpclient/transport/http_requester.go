@@ -73,7 +73,7 @@ func ownHeaderOf(h http.Header) *ownHeader {
 	return own
 }
 
-// init prepares q for the requests of a connection with these settings to target.
+// init prepares q to send requests to target with the settings of h and cfg.
 func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
 	q.target, q.authorizer, q.own = target, h.Authorizer, ownHeaderOf(h.Header)
 	q.hooks = hooks{cfg.QueueWait, cfg.Stream, cfg.Missed, cfg.Authorizing, cfg.Authorized, cfg.Failed}
@@ -106,7 +106,7 @@ func (q *requester) missed(awaited bool) bool {
 	return q.unreachable.Add(1) >= maxUnreachable || awaited && q.connected.Load() == 0
 }
 
-// isReachable reports whether the latest attempt to connect succeeded.
+// isReachable reports whether no attempt to connect has failed since the latest response.
 func (q *requester) isReachable() bool { return q.unreachable.Load() == 0 }
 
 // httpVersion returns the HTTP version of the latest response, "" if there was none.

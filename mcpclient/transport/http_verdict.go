@@ -30,7 +30,7 @@ type addressee uint8
 const (
 	theServer    addressee = iota
 	theSession             // the request had a session id
-	theServed              // the session had answered an earlier request with the same credentials
+	theServed              // the server had answered an earlier request of this session with the same credentials
 	theOldServer           // the request was for the endpoint of a server of HTTP+SSE
 )
 

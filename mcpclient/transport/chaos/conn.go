@@ -28,7 +28,7 @@ type conn struct {
 	mu         sync.Mutex
 	asked      map[int64]request // requests without an answer; guarded by mu
 	askedBytes int               // bytes of asked, counted by request.size; guarded by mu
-	free       []time.Time       // for each drip rule, the time when its link is free again; guarded by mu
+	free       []time.Time       // for each drip rule, the time when all earlier messages have arrived; guarded by mu
 	thaw       time.Time         // end of the freeze: no message passes earlier; guarded by mu
 }
 

@@ -27,7 +27,7 @@ type Plan struct {
 //
 // On, Method and Tool select the messages. Matching messages are counted over all connections of the transport. Skip,
 // Every, Probability and Limit, in this order, then select the messages that are hit. A request that is sent again
-// counts again. After and For are times since [Wrap].
+// counts again. The fault applies from the time After since [Wrap], for the duration For.
 type Fault struct {
 	Kind Kind
 
@@ -61,7 +61,7 @@ type Fault struct {
 type PlanError struct {
 	Fault  int    // index in [Plan.Faults], from 0
 	Kind   Kind   // the kind of the fault, which may be invalid
-	Member string // the member as in a file: retry_after
+	Member string // the name of the member in a plan file, such as retry_after
 	Reason string
 }
 

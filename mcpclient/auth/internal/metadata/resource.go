@@ -25,8 +25,8 @@ type Resource struct {
 }
 
 // Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge. If
-// hint is empty, or if there is no document at hint, Resource tries the well-known locations: first for the server's
-// path, then for the root.
+// hint is empty, or if a request to hint finds no document or gets no response, Resource tries the well-known
+// locations: first for the server's path, then for the root.
 //
 // The document must be about this server (RFC 9728 §3.3), because otherwise a server could obtain a token for another
 // server at its origin. above, if not empty, is a URL above the server's URL that the user also accepts as the
