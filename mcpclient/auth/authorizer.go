@@ -60,7 +60,7 @@ func New(o *Options) (*Authorizer, error) {
 }
 
 // Close stops the running authorizations, waits for them to end and closes idle connections. It does not change the
-// store. Afterwards requests and refusals fail with an error that wraps [ErrClosed]. Close may be called more than
+// store. After Close, requests and refusals fail with an error that wraps [ErrClosed]. Close may be called more than
 // once. It always returns nil.
 func (a *Authorizer) Close() error {
 	a.mu.Lock()

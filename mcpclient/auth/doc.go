@@ -21,17 +21,17 @@
 //     [TokenStore], which belongs to one person.
 //   - If a caller stops waiting, the authorization continues until [Options.InteractionTimeout]. Later callers join
 //     it, and its token serves the next request. [Authorizer.Close] stops it.
-//   - Network failures never invalidate a token. Only the authorization server's answer that it is invalid does.
+//   - A network failure never invalidates a token. Only the answer of a server does.
 //   - Missing information is not guessed. Without PKCE in the metadata, the authorization fails; an issuer that
 //     differs by a slash is a different issuer; a token that is not bound to its key as required is rejected. The
 //     only exception is a server without resource metadata, as in 2025-03-26: it need not announce PKCE, and the
 //     client uses PKCE anyway.
 //   - The resource of an MCP server is its own URL and no other. If its metadata names a resource above that URL,
-//     as servers with one token for several endpoints do, the client rejects it unless [Options.Resource] names the
-//     same resource. A stored token of one server is never sent to another, whatever their metadata contains.
+//     as servers with one token for several endpoints do, the client rejects the metadata unless [Options.Resource]
+//     names the same resource. A stored token of one server is never sent to another, whatever their metadata contains.
 //   - Credentials belong to the authorization server that issued them. If the MCP server names another
-//     authorization server, the client registers there and uses nothing from the old one. Credentials from Options
-//     cannot be registered again, so they fail.
+//     authorization server, the client registers there and uses nothing from the old one. The client cannot replace
+//     credentials from Options in this way, so the authorization fails.
 //   - Metadata and token requests go only to public addresses over https, unless the MCP server itself is on
 //     loopback or [Options.AllowPrivateAddresses] is set.
 //   - The client gets no token for an MCP server with a plain http URL, unless it is on loopback, because an

@@ -102,8 +102,8 @@ func refuse(step Step, format string, args ...any) *Error {
 	return &Error{Step: step, Err: fmt.Errorf(format, args...), permanent: true}
 }
 
-// failed wraps an error of a request or of user code as an error of step. It is permanent only if err has a method
-// Permanent that returns true.
+// failed wraps an error of a request or of user code as an error of step. The result is permanent only if err is
+// ErrNoInteraction or has a method Permanent that returns true.
 func failed(step Step, err error) *Error {
 	type judge interface {
 		error

@@ -108,7 +108,8 @@ func (w *world) setDown(host string, down bool) {
 	w.down[host] = down
 }
 
-// call sends one message as a transport does: send and review, at most five times.
+// call sends one message as a transport does. It sends the message and passes the response to Review, at most five
+// times.
 func (w *world) call(ctx context.Context, a *auth.Authorizer, method string) (status int, err error) {
 	for attempt := 1; attempt <= 5; attempt++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, mcpURL, strings.NewReader(method))

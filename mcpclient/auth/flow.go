@@ -70,7 +70,7 @@ func (f *flow) authorize(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-// renew returns a session like last. It runs only the last step of a flow, the token request.
+// renew returns a session like f.last, with a new token. It runs only the last step of a flow, the token request.
 func (f *flow) renew(ctx context.Context) (*session, error) {
 	l := f.last
 	f.id, f.server, f.client, f.key, f.requested, f.proof = l.resource, l.server, l.client, l.key, l.requested, l.dpop
@@ -92,7 +92,7 @@ func (f *flow) checkAllowed() error {
 	return nil
 }
 
-// grant gets a new token by the grant, and saves it.
+// grant gets a new token with the configured [Grant], and saves the token.
 func (f *flow) grant(ctx context.Context) (*session, error) {
 	interactive := f.a.o.Grant.interactive()
 	if interactive {

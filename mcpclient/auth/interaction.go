@@ -8,8 +8,8 @@ import "context"
 // servers.
 type Interaction interface {
 	// RedirectURI returns the URI to which the authorization server redirects the browser. It is called once for each
-	// authorization, before Authorize, because the registration and the authorization URL contain the URI. Resources
-	// that it opens must be closed when ctx ends, or when Authorize returns for that URI.
+	// authorization, before Authorize, because the registration and the authorization URL contain the URI. When ctx
+	// ends, or when Authorize returns for that URI, the Interaction must close everything that RedirectURI has opened.
 	RedirectURI(ctx context.Context) (string, error)
 
 	// Authorize sends the person to r.URL and waits, within ctx, for the redirect to r.RedirectURI.

@@ -45,8 +45,8 @@ type Loopback struct {
 	// It is an error if the port is in use at one of them. Empty means 127.0.0.1.
 	Hostname string
 
-	// Show shows the URL to the person. It may return before the person has seen it. If it returns an error, the
-	// authorization fails. Nil opens the URL in the browser.
+	// Show shows the URL to the person. It may return before the person has seen the URL. If it returns an error, the
+	// authorization fails. If Show is nil, Loopback opens the URL in the browser.
 	Show func(ctx context.Context, url string) error
 
 	mu      sync.Mutex

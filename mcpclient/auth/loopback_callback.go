@@ -61,8 +61,8 @@ func (c *callback) close() {
 	c.leave()
 }
 
-// ServeHTTP answers GET requests for the callback path whose Host is a loopback name. This rejects a page with a name
-// that resolves to 127.0.0.1, because its requests carry that name as Host.
+// ServeHTTP answers GET requests for the callback path whose Host is a loopback name. It rejects the requests of a web
+// page whose host name resolves to 127.0.0.1, because they carry that name as Host.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !fromLoopback(r):

@@ -36,8 +36,8 @@ type Options struct {
 
 	// Resource is a URL above the MCP server's own URL that its metadata may name as its resource, such as
 	// https://example.com for a server at https://example.com/mcp. Tokens are then valid for everything below that
-	// URL, so each server there can use them at the others. Empty means that the metadata may name only the server's
-	// own URL. (RFC 9728 §3.3)
+	// URL, so each server below that URL can use a token that it receives at the other servers. Empty means that the
+	// metadata may name only the server's own URL. (RFC 9728 §3.3)
 	Resource string
 
 	// Credentials belong to a client that was registered beforehand. ClientID is required; with a ClientSecret, Issuer is
@@ -138,8 +138,11 @@ func (k PrivateKey) MarshalJSON() ([]byte, error) { return marshalLogValue(k.Log
 type DPoPMode int
 
 const (
-	DPoPAuto   DPoPMode = iota // bind tokens if the MCP server requires it in its challenge or its metadata
-	DPoPAlways                 // always bind tokens; fail if the authorization server does not support that
+	// DPoPAuto binds tokens if the MCP server requires DPoP in its challenge or its metadata, or if it offers DPoP and
+	// the authorization server supports DPoP.
+	DPoPAuto DPoPMode = iota
+	// DPoPAlways always binds tokens. If the authorization server does not support that, the authorization fails.
+	DPoPAlways
 	DPoPNever
 )
 

@@ -21,9 +21,10 @@ const (
 	applicationWeb    = "web"
 )
 
-// identify chooses the client of the flow in the order of the specification: registered beforehand, metadata
-// document, registered dynamically before. If there is none, f.client stays nil until [flow.register]. It also finds
-// the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
+// identify chooses the client of the flow in the order of the specification: a client that was registered beforehand, a
+// client with a metadata document, or a client that an earlier flow registered dynamically. If there is none, f.client
+// stays nil until [flow.register]. identify also finds the previous session of the client. (specification 2026-07-28,
+// basic/authorization/client-registration)
 func (f *flow) identify(ctx context.Context) error {
 	f.key = StoreKey{Resource: own(f.url), Issuer: f.server.Issuer}
 	switch {

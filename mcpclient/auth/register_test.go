@@ -55,7 +55,7 @@ func TestClientIsChosenInTheOrderOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestServerWithoutRegistrationIsAnError(t *testing.T) {
+func TestMissingRegistrationEndpointIsAPermanentError(t *testing.T) {
 	for name, options := range map[string]func(*auth.Options){
 		"no endpoint": func(*auth.Options) {},
 		"disabled":    func(o *auth.Options) { o.Registration.Disabled = true },

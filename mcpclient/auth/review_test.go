@@ -252,7 +252,7 @@ func TestDeletingASessionDoesNotPrompt(t *testing.T) {
 	}
 }
 
-func TestReviewWorksAfterClose(t *testing.T) {
+func TestReviewAfterCloseFailsOnlyForRefusals(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	req, err := http.NewRequest(http.MethodPost, mcpURL, nil)

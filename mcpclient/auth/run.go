@@ -17,13 +17,13 @@ var errTooLong = errors.New("the user did not authorize in time")
 // have left, because a person may be about to authorize.
 type run struct {
 	demand demand
-	renew  bool // the run replaces an expired or expiring token by a token like it
+	renew  bool // the run replaces an expired or expiring token by a new token with the same scopes
 	done   chan struct{}
 	err    error // outcome; read it only after done is closed
 }
 
-// start runs r in a goroutine, which ends with the flow, after [Options.InteractionTimeout] or on Close. The caller
-// holds mu.
+// start runs r in a goroutine. The goroutine ends with the flow, which [Options.InteractionTimeout] and Close also end.
+// The caller holds mu.
 func (a *Authorizer) start(ctx context.Context, r *run) *run {
 	r.done = make(chan struct{})
 	a.running = r

@@ -6,8 +6,8 @@ import (
 )
 
 // secret hides a text from all code that prints values, including package fmt with any verb. The text is behind a
-// pointer because fmt calls no methods of unexported fields. It prints their contents, but of a pointer it prints only
-// the address. The zero secret is empty.
+// pointer because fmt calls no methods of unexported fields: it prints the contents of such a field, and if the content
+// is a pointer, only the address. The zero secret is empty.
 type secret struct{ text *string }
 
 func newSecret(s string) secret {

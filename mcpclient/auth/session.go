@@ -58,8 +58,8 @@ func (s *session) due(now time.Time) bool {
 	return !s.refreshAt.IsZero() && !now.Before(s.refreshAt)
 }
 
-// refreshTime returns the time at which to refresh a token that was issued at now and is valid until expiry: early
-// before its expiry, but not before nine tenths of its lifetime.
+// refreshTime returns the time at which to refresh a token that was issued at now and is valid until expiry. That time
+// is before expiry by the duration early, but not before nine tenths of the token's lifetime have passed.
 func refreshTime(now, expiry time.Time, early time.Duration) time.Time {
 	if expiry.IsZero() {
 		return time.Time{}

@@ -14,8 +14,8 @@ const (
 	// ContentPromptVariable is one argument of a prompt: plain text. The span attribute is gen_ai.prompt.variable. and
 	// its name.
 	ContentPromptVariable
-	// ContentErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist
-	// without content capture; the Redactor can shorten or remove them.
+	// ContentErrorMessage is the text of an error, for the status of a span and for a log record. These texts are
+	// recorded even without content capture; the Redactor can shorten or remove them.
 	ContentErrorMessage
 )
 
@@ -63,8 +63,8 @@ type Content struct {
 type Redactor func(ctx context.Context, c Content) (keep string, ok bool)
 
 // WithContentCapture records the contents of messages on spans, as far as keep allows: arguments and results of
-// tools, and variables of prompts. Metrics and log records never contain them. The default, and nil, is no content
-// capture.
+// tools, and variables of prompts. Metrics and log records never contain them. Without this option, or if keep is nil,
+// no contents are recorded.
 //
 // keep also decides about the texts of errors, which are recorded by default: in the status of spans and in the error
 // field of log records, including records about connections. A server may have written a part of such a text.

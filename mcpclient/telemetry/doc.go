@@ -19,15 +19,15 @@
 //   - The package imports the OpenTelemetry API and never the SDK. Package telemetry/otlp sets up the SDK.
 //   - mcp.client.* and mcp.server.* describe the sender and the receiver of a message, as in the semantic conventions.
 //     A client that answers a request of its server records mcp.server.operation.duration. mcp_client.* and
-//     mcp_server.* are our own and describe the process: all our own names for a client start with mcp_client.
+//     mcp_server.* are names of this module and describe the process: those of a client start with mcp_client.
 //   - If a client sends a faulty request (unknown method, invalid params), the error is on the client's span and not on
 //     the server's span.
 //   - No span lives as long as a connection or a session. Attempts, transitions and the state gauge show a connection.
 //   - If a tool reports an error in its result, the span has the status ERROR and error.type tool_error.
 //   - If a caller's span is not sampled, the SDK's default sampler does not sample the server's span either, even if
-//     the HTTP request around it has a sampled span. For untrusted callers the server decides by itself, and links to
-//     their span: callers over HTTP without a principal (see HTTPOptions of package mcpserver), and callers for which
-//     [WithPublicEndpointFn] returns true.
+//     the HTTP request around it has a sampled span. If a caller is untrusted, the server makes its own sampling
+//     decision, and its span has a link to the caller's span. Untrusted are callers over HTTP without a principal (see
+//     HTTPOptions of package mcpserver), and callers for which the function of [WithPublicEndpointFn] returns true.
 //   - Only baggage with the keys of [WithBaggageKeys] crosses a network. [ContextWithConversation] adds the
 //     conversation, agent and user to the baggage; package telemetry/otlp copies chosen members to spans and log
 //     records.

@@ -48,7 +48,7 @@ func newConfig(opts []Option) *config {
 type Option func(*config)
 
 // WithTracerProvider sets the provider of spans. Nil and the default mean the global provider, even if the program
-// sets that later.
+// sets the global provider later.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return func(c *config) {
 		if p != nil {
@@ -58,7 +58,7 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 }
 
 // WithMeterProvider sets the provider of metrics. Nil and the default mean the global provider, even if the program
-// sets that later.
+// sets the global provider later.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(c *config) {
 		if p != nil {
@@ -68,9 +68,9 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 }
 
 // WithPropagators sets the propagator, which writes the trace context into messages and reads it from them. Nil and the
-// default mean the global propagator, even if the program sets that later. Its keys become members of the _meta of
-// messages, without a prefix, as in the semantic conventions: traceparent, tracestate and baggage of the W3C's formats,
-// b3, uber-trace-id, or others. Client and server need at least one format in common.
+// default mean the global propagator, even if the program sets the global propagator later. The propagator's keys
+// become members of the _meta of messages, without a prefix, as in the semantic conventions: traceparent, tracestate
+// and baggage of the W3C's formats, b3, uber-trace-id, or others. Client and server need at least one format in common.
 //
 //   - The keys that the propagator writes, and all keys of its Fields, belong to the propagator: a program's own member
 //     of _meta under such a key is not sent, since it would name another trace. The W3C's three keys always belong to
@@ -203,8 +203,8 @@ func WithProfileLabels() Option {
 
 // WithNotificationSpans sets the methods for which a sent or handled notification has a span and a sample of the
 // duration. All notifications are counted. The default, and nil, is all methods except progress, message and cancelled.
-// A cancelled notification has a span if the cancelled call has one. If wanted panics, there is no span, and the
-// failure is logged and counted as a panic of a handler.
+// A notification of method notifications/cancelled has a span if the call that it cancels has a span. If wanted panics,
+// there is no span, and the failure is logged and counted as a panic of a handler.
 func WithNotificationSpans(wanted func(method string) bool) Option {
 	return func(c *config) {
 		if wanted != nil {

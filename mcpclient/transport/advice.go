@@ -65,8 +65,8 @@ func (e *RequestError) advice() string {
 
 const credentials = "set credentials with HTTP.Authorizer or HTTP.Header"
 
-// MayBeSession reports whether the server may have refused a request with 401 because it has forgotten the session: the
-// server answered the handshake, and the refusal has no challenge.
+// MayBeSession reports whether the server may have refused a request with 401 because it has forgotten the session. It
+// may have, if it answered the handshake and the refusal has no challenge.
 func (e *RequestError) MayBeSession() bool {
 	return e.Status == http.StatusUnauthorized && e.found && !e.challenge
 }

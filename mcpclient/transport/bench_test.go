@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// BenchmarkRoundTrip sends a frame to cat and receives it. peer=floor moves the same bytes without reading them.
+// BenchmarkRoundTrip sends a frame to cat and receives it. peer=floor moves the same bytes without the transport.
 func BenchmarkRoundTrip(b *testing.B) {
 	cat := transport.Stdio{Command: "cat"}
 	for _, size := range []int{200, 10_000, 1 << 20} {

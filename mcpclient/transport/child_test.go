@@ -138,7 +138,7 @@ func (c *child) do(cmd command) {
 	c.reply(r)
 }
 
-// fork starts a grandchild with the same streams. It connects to the test like a child.
+// fork starts a grandchild with the same streams. The grandchild connects to the test like a child.
 func fork(session bool) string {
 	exe, err := os.Executable()
 	if err != nil {

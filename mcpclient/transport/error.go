@@ -11,8 +11,8 @@ var (
 	// ErrBusy is the error of [Conn.Send] when the outbound queue is full. Nothing was sent; a retry may succeed.
 	ErrBusy = errors.New("transport is busy")
 
-	// ErrClosed is in the chain of every error of a connection that is over, because it was closed or because the
-	// peer is gone.
+	// ErrClosed is in the chain of every error of [Conn.Send] after the connection was closed or the peer has gone, and
+	// of every error of [Conn.Receive] if [Conn.Close] has ended the connection.
 	ErrClosed = errors.New("transport is closed")
 )
 

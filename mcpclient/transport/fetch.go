@@ -38,9 +38,8 @@ func (f *fetcher) init(next func() (Frame, error)) {
 	f.life, f.hangUp = context.WithCancel(context.Background())
 }
 
-// Receive reads in the caller's goroutine if ctx cannot end and reads end when the connection is closed. Otherwise
-// it starts a goroutine that fetches the frame. If ctx ends first, that goroutine stays, and the next Receive
-// returns its result.
+// Receive reads in the caller's goroutine if ctx cannot end and Close ends a read that waits. Otherwise it starts a
+// goroutine that fetches the frame. If ctx ends first, that goroutine stays, and the next Receive returns its result.
 func (f *fetcher) Receive(ctx context.Context) (Frame, error) {
 	if ctx.Err() != nil {
 		return Frame{}, context.Cause(ctx)

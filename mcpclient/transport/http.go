@@ -30,18 +30,18 @@ const (
 )
 
 // HTTP connects to a server at a URL. Use it as &HTTP{URL: "https://example.com/mcp"}, and set its fields before
-// the first Dial. Afterwards its methods may be called from any goroutine.
+// the first Dial. Its methods may be called from any goroutine.
 // (specification 2026-07-28 and 2025-11-25, basic/transports, "Streamable HTTP"; 2024-11-05, "HTTP with SSE")
 //
 // Every message is a POST request of its own. Messages are independent and may overtake each other, with one
-// exception: no message leaves between notifications/initialized and its response. The POST of a request lasts
+// exception: no message is sent between notifications/initialized and its response. The POST of a request lasts
 // until the answer arrives, [Conn.Cancel] is called with its id, or initialize is sent again, which drops the
 // previous session with all its streams. A failure of one request is reported in [Frame.Err] and affects no other
 // request. An answer always has its [Frame.Request], except in HTTP+SSE.
 //
 // A legacy session may have a GET stream for requests and notifications of the server. It is opened in the
-// background, and reopened whenever it ends. If a stream breaks before the answer to its request, it is resumed if
-// the server sends event ids.
+// background, and reopened whenever it ends. If the stream of a request breaks before the answer, the client resumes
+// the stream, provided that the server sends event ids.
 //
 // The connection is over when the server is unreachable: after the first failure to connect if no other request
 // has a network connection, otherwise after three failures in a row. [Conn.Close] ends the session on the server
@@ -62,12 +62,12 @@ type HTTP struct {
 	URL string
 
 	// Client sends the requests; only its CheckRedirect is replaced. If Client is nil, all connections of the program to
-	// the same scheme, host and port that have no Client share one. The shared client is a copy of [http.DefaultTransport]
-	// at the time of the first dial, with up to 1024 idle network connections and without a timeout; the last connection
-	// closes it. A client with a Timeout also ends streams after that time. A RoundTripper that repeats requests may run a
-	// tool twice. If Client has neither Jar nor Timeout, its RoundTripper is called directly. Requests to an
-	// [*http.Transport] share their header, so a protocol that is registered with it must not modify the header, as
-	// [http.RoundTripper] demands.
+	// the same scheme, host and port that have no Client share one client. The shared client uses a copy of
+	// [http.DefaultTransport] from the time of the first dial, with up to 1024 idle network connections and without a
+	// timeout; the last connection closes the idle ones. A client with a Timeout also ends streams after that time. If a
+	// RoundTripper repeats requests, the server may run a tool twice. If Client has neither Jar nor Timeout, its
+	// RoundTripper is called directly. Requests to an [*http.Transport] share their header, so a protocol that is
+	// registered with that Transport must not modify the header, as [http.RoundTripper] demands.
 	Client *http.Client
 
 	// Header is added to every request, except for the fields that the protocol itself sets. It is never logged.
@@ -83,9 +83,10 @@ type HTTP struct {
 	// MaxInFlight is the maximum of concurrent requests; a request counts until its stream is over. Further requests wait
 	// in line, first in first out, until they get a place or are cancelled. The line holds up to 32 MiB, or the frame
 	// limit if that is larger; each request counts 512 bytes more than its size. When the line is full, Send returns
-	// [ErrBusy]. Some messages do not wait, because a server may need them before it can answer requests: initialize,
-	// subscriptions, and up to MaxInFlight notifications and responses, above which Send returns ErrBusy. A stream that
-	// does not end after its answer may stay open for a short time, unless its place is needed. Zero means 1,024.
+	// [ErrBusy]. Three kinds of messages neither wait nor count: initialize; subscriptions, which may last forever; and
+	// notifications and responses, which a server may need before it can answer requests. If MaxInFlight notifications and
+	// responses are in flight, Send returns ErrBusy for more of them. A stream that does not end after its answer may stay
+	// open for a short time, unless a waiting request needs its place. Zero means 1,024.
 	MaxInFlight int
 
 	// NoListening, if true, prevents the GET stream of a legacy session for requests and notifications of the

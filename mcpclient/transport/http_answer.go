@@ -271,8 +271,8 @@ func excerpt(req *http.Request, body []byte) string {
 // the body may be cut off in the middle of the secret.
 const leastSecret = 8
 
-// secretsOf returns the possible secrets of a request: password, query values, and header fields that the user has
-// set.
+// secretsOf returns the possible secrets of a request: the password and the query values of its URL, and the values of
+// the header fields that the user or the authorizer has set.
 func secretsOf(req *http.Request) (secrets []string) {
 	add := func(values ...string) {
 		for _, v := range values {

@@ -162,11 +162,11 @@ func (c *httpConn) Cancel(id int64, notice Message) {
 	}
 }
 
-// cancelLegacy sends the notice. When the server has answered the notice, it ends the exchange if that still runs. If
-// there is no space for the notice, the notice is lost.
+// cancelLegacy sends the notice. When the exchange of the notice is over, ex ends, unless ex is nil. If the notice
+// cannot be sent, it is lost, and ex ends at once.
 func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	if ex != nil && !ex.mayHaveLeft() {
-		ex.stop() // the server has not seen it
+		ex.stop() // the server has not seen the request
 		return
 	}
 	notice.Kind = KindNotification
@@ -214,8 +214,8 @@ func (c *httpConn) failLocked(why error) {
 }
 
 // takeBack ends the requests that have no network connection yet; the server has not seen them. Receive returns each of
-// them as unsent, and then the reason for the end of the connection. takeBack waits for a dialling request only if
-// net/http sends it, because net/http returns at once; another RoundTripper might never return. c.mu is held.
+// them as unsent, and then the reason for the end of the connection. Receive waits for requests that are being dialled
+// only if net/http dials, because net/http then returns at once; another RoundTripper might never return. c.mu is held.
 func (c *httpConn) takeBack() {
 	r := new(recall)
 	c.inbox.recall = r

@@ -88,8 +88,8 @@ func (s *httpSubject) accept(ctx context.Context) (transporttest.Peer, error) {
 	}
 }
 
-// pollingConn sends another poll after a poll was answered or has failed. The frames of the contract are not JSON-RPC
-// answers.
+// pollingConn sends another poll after a poll was answered or has failed. The frames of the contract test are not
+// JSON-RPC answers, so a poll that is answered in JSON also fails with ReasonMalformed.
 type pollingConn struct {
 	transport.Conn
 	peer *httpPeer
@@ -187,7 +187,7 @@ func (p *httpPeer) take(w http.ResponseWriter, r *http.Request) {
 	p.got <- nil
 }
 
-// stream writes the frames that the test sends: in JSON one, otherwise all.
+// stream writes the frames that the test sends: one frame if the answer is JSON, otherwise all frames.
 func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 	if p.form.json {
 		w.Header().Set("Content-Type", "application/json")

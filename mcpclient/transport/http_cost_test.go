@@ -11,10 +11,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A call allocates little more than a call with net/http alone, client and server together. The floor has its own
-// header and URL for each call, and uses the legacy era; a modern call has two more header fields, for which the server
-// allocates a little. A user's client with an http.Transport allocates as much as the shared client. With an unknown
-// client, each request has its own header, URL and context.
+// A call allocates little more than a call with net/http alone (the floor), client and server together. The floor has
+// its own header and URL for each call, and the header fields of the legacy era; a modern call has two more header
+// fields, for which the server allocates a little. A user's client with an http.Transport allocates as much as the
+// shared client. With an unknown client, each request has its own header, URL and context.
 func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates too")

@@ -178,7 +178,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			return resp
 		case failure.Reason == ReasonSessionGone:
 			ex.fail(&RequestError{Reason: ReasonSessionGone, Status: failure.Status,
-				Err: failure.Err}) // the server has received it
+				Err: failure.Err}) // without Unsent: the server has received the request
 			return nil
 		case !passing(failure):
 			ex.fail(&RequestError{Reason: ReasonLost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err,
@@ -189,7 +189,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	}
 }
 
-// passing reports whether an attempt to open the stream may succeed later.
+// passing reports whether another attempt may succeed after this failure.
 func passing(e *RequestError) bool {
 	return e.Reason == ReasonLost || e.Reason == ReasonUnreachable || e.Reason == ReasonBusy || e.Status >= 500
 }

@@ -17,7 +17,7 @@ const (
 	methodListen      = "subscriptions/listen"
 	firstModern       = "2026-07-28" // later revisions compare greater
 
-	// noticeLimit bounds the exchange of a notification or a response, which has no id and so cannot be cancelled.
+	// noticeLimit bounds the exchange of a notification or a response, which Cancel cannot end.
 	noticeLimit = time.Minute
 
 	// cancelLimit is the same bound for a cancellation notice, which keeps the exchange of the cancelled request
@@ -58,15 +58,15 @@ type errand struct {
 	open  func() // releases the messages that wait for this one, nil for none
 	after func() // called at the end, nil for none
 
-	needed bool          // the server needs the message, so it is retried if it may not have arrived
+	needed bool          // the server needs the message: the client retries a message that may not have arrived
 	failed *RequestError // why the message may not have arrived, nil if it must not be retried
-	tries  int           // attempts so far, without the last
+	tries  int           // attempts before the present one
 }
 
 // The server needs a message with errand.needed: without a response, a handler of the server hangs; without
 // notifications/initialized, a server sends no notifications or requests in the session, and some servers answer
-// nothing. Such a message is retried after firstPause, then after twice the previous pause, up to lastPause, within the
-// limit of its errand. A server ignores a repeated message.
+// nothing. Such a message is retried after firstPause, then after twice the previous pause, up to lastPause, until
+// errand.limit has passed. A server ignores a repeated message.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second

@@ -8,7 +8,7 @@ const maxInFlight = 1024
 type flight struct {
 	first   *exchange // list of the running exchanges, the latest first
 	max     int32     // maximum of placed, and of notices
-	placed  int32     // running exchanges that occupy a place
+	placed  int32     // running exchanges that occupy one of the max places
 	active  int32     // running exchanges that are not settled
 	notices int32     // active exchanges of notifications and responses
 	line    *line     // requests that wait for a place; nil before the first

@@ -17,7 +17,7 @@ import (
 // wait is how long tests wait for events that must happen.
 const wait = 20 * time.Second
 
-// serve starts a server on a real socket and returns its URL. It ends with the test, even if a handler hangs.
+// serve starts a server on a real socket and returns its URL. The server ends with the test, even if a handler hangs.
 func serve(t testing.TB, handler http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)

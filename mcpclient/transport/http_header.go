@@ -21,8 +21,8 @@ var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
 
 // fields builds the header of a request.
 type fields interface {
-	// header returns the header, including the fields of all requests. The header of a private connection must not
-	// be modified.
+	// header returns the header, including the fields that every request has. The header of a private connection must
+	// not be modified.
 	header(q *requester) http.Header
 }
 
@@ -42,7 +42,7 @@ func (f only) header(q *requester) http.Header {
 	return h
 }
 
-// newHeader returns a new header with the fields of all requests.
+// newHeader returns a new header with the fields that every request has.
 func (q *requester) newHeader() http.Header {
 	h := make(http.Header, len(q.own.fields)+7)
 	maps.Copy(h, q.own.fields)

@@ -207,8 +207,8 @@ func TestHTTPInfoHasAddressAndPort(t *testing.T) {
 
 type ctxKey struct{}
 
-// The request has the values of the sender's context, for round trippers that trace requests, but does not end with
-// that context.
+// A request of the user's client has the values of the sender's context, for round trippers that trace requests, but
+// does not end with that context.
 func TestHTTPDoesNotModifyUserClient(t *testing.T) {
 	release := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

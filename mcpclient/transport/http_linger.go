@@ -14,7 +14,7 @@ const lingerWait = 250 * time.Millisecond
 const lingerBriefly = 10 * time.Millisecond
 
 // lingering holds the exchanges that have delivered their answer and wait for the end of their stream. They share
-// one timer, because a timer for each would cost as much as the rest. Each exchange has a network connection and a
+// one timer, because a timer for each exchange would double the cost. Each exchange has a network connection and a
 // goroutine, so it keeps its place in MaxInFlight until it is over.
 type lingering struct {
 	mu         sync.Mutex

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// openStream requests an event stream with GET. With the id of a last event it resumes that stream; otherwise it
-// opens the stream of session s.
+// openStream requests an event stream with GET. If last, the id of the last event received, is not empty, openStream
+// resumes the stream of that event; otherwise it opens the stream of session s.
 func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*http.Response, *RequestError) {
 	c.mu.Lock()
 	id, version := s.id, s.version

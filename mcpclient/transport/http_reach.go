@@ -18,15 +18,15 @@ type reach struct {
 	sent      atomic.Bool   // the body was sent, or part of it
 	connected *atomic.Int32 // counts the requests that have a connection
 
-	plain bool         // the body does not record that it was read
+	plain bool         // the body has a type that net/http knows, and does not record that it was read
 	first bytes.Reader // reader of the first plain body
 	begun bool         // first is in use
 
 	io.ReadCloser // body of the latest response; the request counts as connected until it is closed
 }
 
-// watch returns a copy of ctx with which net/http reports to r. It counts the request in connected while it has a
-// connection.
+// watch returns a copy of ctx with which net/http reports to r. While the request has a network connection, r counts it
+// in connected.
 func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Context {
 	r.connected = connected
 	r.trace.GetConn = func(string) { r.asked.Store(true) }
@@ -58,8 +58,8 @@ func (r *reach) Close() error {
 }
 
 // over releases the closed body, and with it the buffers of the network connection. r itself may outlive the
-// request by half a minute: the timer of net/http's dialer holds its context, and the runtime keeps stopped timers
-// until they are a quarter of all timers.
+// request by half a minute: the timer of net/http's dialer holds the context of the request, and the runtime keeps
+// stopped timers until they are a quarter of all timers.
 func (r *reach) over() { r.ReadCloser = closedBody{} }
 
 // closedBody replaces the body of a response after the end of its exchange.

@@ -43,7 +43,7 @@ func (r *recall) next() (f Frame, ok bool) {
 // delivery is a frame that waits for Receive.
 type delivery struct {
 	frame   Frame
-	session *session // session of the frame; a dropped session drops the frame
+	session *session // session of the frame; if it was dropped, Receive drops the frame
 }
 
 // Receive waits for a frame of any stream. A stream waits until its frame has been received.

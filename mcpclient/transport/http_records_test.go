@@ -65,7 +65,7 @@ func TestRefusalOfANotificationIsLogged(t *testing.T) {
 		synctest.Wait()
 		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.KindResponse,
 			ProtocolVersion: "2025-11-25"})
-		time.Sleep(2 * time.Minute) // the client retries the notification for a minute
+		time.Sleep(2 * time.Minute) // the client retries the response for a minute
 		synctest.Wait()
 		for _, r := range j.records {
 			if e := r["exception.message"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {

@@ -27,7 +27,7 @@ type outgoing struct {
 	to     *url.URL
 	body   []byte // nil for none
 	header fields
-	reach  *reach // progress of the request, set up by the watch of ctx; nil for none
+	reach  *reach // progress of the request; its method watch has returned ctx; nil for none
 }
 
 // roundTrip calls tryRoundTrip. An exchange has its own reach, and handles panics of the user's client and authorizer

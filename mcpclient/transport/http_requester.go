@@ -73,7 +73,7 @@ func ownHeaderOf(h http.Header) *ownHeader {
 	return own
 }
 
-// init prepares q for the requests of a connection with these settings to target.
+// init prepares q to send requests to target with the settings of h and cfg.
 func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
 	q.target, q.authorizer, q.own = target, h.Authorizer, ownHeaderOf(h.Header)
 	q.hooks = hooks{cfg.QueueWait, cfg.Stream, cfg.Missed, cfg.Authorizing, cfg.Authorized, cfg.Failed}
@@ -99,14 +99,14 @@ func (q *requester) answered(resp *http.Response) {
 	q.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
 }
 
-// missed records a failure to connect, and reports whether the connection to the server is over. It is over after
-// maxUnreachable failures in a row. If a caller waits for an answer (awaited), it is over as soon as no other request
-// has a network connection.
+// missed records a failure to connect, and reports whether the connection to the server is over. The connection is over
+// after maxUnreachable failures in a row, and after a single failure if a caller waits for an answer (awaited) and no
+// other request has a network connection.
 func (q *requester) missed(awaited bool) bool {
 	return q.unreachable.Add(1) >= maxUnreachable || awaited && q.connected.Load() == 0
 }
 
-// isReachable reports whether the latest attempt to connect succeeded.
+// isReachable reports whether no attempt to connect has failed since the latest response.
 func (q *requester) isReachable() bool { return q.unreachable.Load() == 0 }
 
 // httpVersion returns the HTTP version of the latest response, "" if there was none.

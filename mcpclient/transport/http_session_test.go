@@ -171,7 +171,7 @@ func TestHTTPEmpty401AfterSuccessEndsOneSession(t *testing.T) {
 	})
 }
 
-// receiveGone fails the test unless the next frame is a request that found its session gone.
+// receiveGone fails the test unless the next frame reports that the server no longer knows the session of a request.
 func receiveGone(t *testing.T, conn transport.Conn) {
 	t.Helper()
 	f := receive(t, conn)

@@ -193,8 +193,8 @@ func (o *oldServer) read(ctx context.Context, resp *http.Response, events *sse.R
 	ended(err)
 }
 
-// isInUse reports whether all answers arrive on the stream of HTTP+SSE. Then only the end of that stream ends the
-// connection, so that no frame of the stream is lost.
+// isInUse reports whether all answers arrive on the stream of HTTP+SSE. Then the connection does not end because a
+// message cannot reach the server, so that no frame of the stream is lost; it ends with the stream.
 func (o *oldServer) isInUse() bool {
 	o.conn.mu.Lock()
 	defer o.conn.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// oldServer speaks HTTP+SSE: it answers messages posted to /messages on the stream.
+// oldServer speaks HTTP+SSE: clients post messages to /messages, and the answers are events of the stream.
 type oldServer struct {
 	endpoint string // "" means /messages?session=1
 	accepted int    // status for messages; 0 means 202

@@ -19,7 +19,7 @@ type phase uint8
 const (
 	unconnected phase = iota // no connection could be made
 	unwritten                // a part of the request was never sent
-	turnedAway               // the server rejected it without processing it (RFC 9113, section 8.7)
+	turnedAway               // the server rejected the request without processing it (RFC 9113, section 8.7)
 	written                  // the server may have the whole request, and sent no response
 	refused                  // the status of the response is not 2xx
 )
@@ -30,7 +30,7 @@ type addressee uint8
 const (
 	theServer    addressee = iota
 	theSession             // the request had a session id
-	theServed              // the session had answered an earlier request with the same credentials
+	theServed              // the server had answered an earlier request of this session with the same credentials
 	theOldServer           // the request was for the endpoint of a server of HTTP+SSE
 )
 
@@ -46,10 +46,10 @@ type evidence struct {
 
 // verdictOf returns why a request failed, and whether it certainly had no effect. s counts only if p is refused.
 //
-// These requests have had no effect: a request that was not sent, one that HTTP/2 rejected unread, 401, 429, a 403
-// with a challenge or a JSON-RPC error, a 503 with Retry-After or a JSON-RPC error, and a request for an unknown
-// session or endpoint. Any other request may have had its effect: 502 and 504, 408 and 425, a broken connection, and
-// each status that is not listed.
+// A request has had no effect if it was not sent; if HTTP/2 rejected it unread; if the status is 401, 429, 403 with a
+// challenge or a JSON-RPC error, or 503 with Retry-After or a JSON-RPC error; or if it was for an unknown session or
+// endpoint. Any other request may have had its effect, also one that failed with 502, 504, 408, 425 or a broken
+// connection.
 // (RFC 9110, sections 9.2.2 and 15; specification 2025-11-25, basic/transports, "Session Management")
 //
 // A 401 without a challenge and without a body means that the server does not know the session, if the server has
@@ -88,8 +88,8 @@ func verdictOf(p phase, to addressee, s evidence) (why RequestReason, unsent boo
 	return ReasonStatus, false
 }
 
-// Repeatable reports whether a client may retry the request later by itself: the server was busy, and either has
-// not acted on the request, or the request is harmless, which means that the server may act on it twice.
+// Repeatable reports whether a client may retry the request later by itself. It may if the server was busy, and either
+// has not acted on the request, or may act on it twice without harm (harmless).
 func (e *RequestError) Repeatable(harmless bool) bool {
 	return e.Reason == ReasonBusy && (e.Unsent || harmless)
 }

@@ -13,8 +13,8 @@ import (
 // in a new goroutine with the other end of the connection; when accept returns, the connection is over.
 //
 // The context of accept is not derived from the context of Dial. It is cancelled when the client has closed the
-// connection and accept has not returned soon after. accept must then return: [Conn.Close] waits for it within its
-// own context (5 s without a deadline), and returns an error if it still runs.
+// connection and accept has not returned soon after. accept must then return: [Conn.Close] waits for accept until the
+// deadline of the context of Close (5 s without a deadline), and returns an error if accept still runs.
 //
 // Frames are copied, so neither end sees changes that the other makes to its bytes. The transport uses no file
 // descriptors and waits only on channels, so it works in a bubble of testing/synctest.
@@ -60,16 +60,15 @@ type Peer struct {
 }
 
 // Send delivers a frame to the client. It waits until the client has received the previous frame; if ctx ends
-// first, it returns the cause of ctx. After either end was closed it returns [ErrClosed]. data may be reused
-// afterwards.
+// first, it returns the cause of ctx. After either end was closed it returns [ErrClosed]. Send does not keep data.
 func (p *Peer) Send(ctx context.Context, data []byte) error { return p.out.put(ctx, data) }
 
-// Receive returns the next frame of the client; it belongs to the caller. After the client has closed the
-// connection, Receive returns the frames that were accepted before, and then [io.EOF]; after Close it returns
+// Receive returns the next frame of the client; the frame belongs to the caller. After the client has closed the
+// connection, Receive returns the frames that were accepted before, and then [io.EOF]; after [Peer.Close] it returns
 // [ErrClosed]. When ctx ends, it returns the cause of ctx.
 func (p *Peer) Receive(ctx context.Context) ([]byte, error) { return p.in.take(ctx) }
 
-// Close ends the connection: the client receives the frame that waits for it, if any, and then [io.EOF]. It
+// Close ends the connection: the client receives the frame that waits for it, if any, and then [io.EOF]. Close
 // returns nil.
 func (p *Peer) Close() error {
 	p.in.abandon(ErrClosed)

@@ -14,7 +14,7 @@ import (
 
 func message(data string) transport.Message { return transport.Message{Data: []byte(data)} }
 
-// dialMemory opens an in-memory connection to the server accept.
+// dialMemory opens an in-memory connection. accept runs the server.
 func dialMemory(t *testing.T, cfg transport.Config, accept func(context.Context, *transport.Peer)) transport.Conn {
 	t.Helper()
 	conn, err := transport.InMemory(accept).Dial(t.Context(), cfg)

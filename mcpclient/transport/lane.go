@@ -112,7 +112,7 @@ func (l *lane) poll() (laneFrame, <-chan struct{}, error) {
 	return f, nil, nil
 }
 
-// finish accepts no more frames. Queued frames can still be taken; afterwards take returns err.
+// finish closes the lane for new frames. take still returns the queued frames, and then err.
 func (l *lane) finish(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +122,8 @@ func (l *lane) finish(err error) {
 	}
 }
 
-// abandon accepts no more frames and drops the queued ones. From now on take returns err, or the error that it has
-// already returned.
+// abandon closes the lane for new frames and drops the queued ones. From now on take returns err, or the error that it
+// has already returned.
 func (l *lane) abandon(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -33,7 +33,7 @@ func (k Kind) String() string {
 type Message struct {
 	Data []byte // one JSON-RPC message, without any newline
 	Kind Kind
-	ID   int64 // the id of a Request
+	ID   int64 // the id of a request; not used for the other kinds
 
 	// Fields that HTTP repeats in its headers; other transports ignore them.
 	// (specification 2026-07-28, basic/transports/streamable-http, "Standard Request Headers")
@@ -63,7 +63,7 @@ type RequestReason uint8
 // The reasons. HTTP uses all of them, the other transports only ReasonTooLarge.
 const (
 	ReasonTooLarge     RequestReason = iota + 1 // the answer is above the limit and was skipped
-	ReasonBusy                                  // the server is overloaded: HTTP 429 or 503, or HTTP/2 rejected it unread
+	ReasonBusy                                  // overloaded server: HTTP 429 or 503, or an HTTP/2 request rejected unread
 	ReasonSessionGone                           // the server no longer knows the session, mostly HTTP 404
 	ReasonUnauthorized                          // HTTP 401 or 403, and no authorization is available
 	ReasonStatus                                // another HTTP status, without a JSON-RPC answer

@@ -17,7 +17,7 @@ func (d *descent) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, PidFD: &d.pidfd}
 }
 
-// reap kills the group between the child's end and the moment its id becomes free, so that it cannot kill another
+// reap kills the group after the child's end and before the child's id becomes free, so that reap cannot kill another
 // group.
 func (p *process) reap() {
 	p.awaitExit()

@@ -43,7 +43,7 @@ func (p *process) start() (err error) {
 	return nil
 }
 
-// limit makes the processes of the job end with it.
+// limit makes the processes of the job end with the job.
 func (p *process) limit() error {
 	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
 	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE

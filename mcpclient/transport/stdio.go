@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Stdio starts a server as a child process for each Dial, and exchanges frames over its standard streams, one a
-// line.
+// Stdio starts a server as a child process for each Dial, and exchanges frames over the child's standard streams. Each
+// line is one frame.
 // (specification 2026-07-28, basic/transports/stdio)
 //
 // The child leads its own process group (a job on Windows): a Ctrl-C for the client does not reach it, and Close
@@ -32,7 +32,7 @@ import (
 // an error, and the process is reaped in the background when it ends.
 //
 // For [Config.QueueWait] and [Info], a frame waits until the child's pipe has accepted it. Frames that are written
-// together leave with the last of them.
+// together all wait until the pipe has accepted the last of them.
 //
 // A Stdio is a value; its methods do not modify it.
 type Stdio struct {
@@ -59,11 +59,11 @@ type Stdio struct {
 	// The lines also go to [Config.Logger] at debug level, and the last ones into the [ExitError].
 	Stderr func(line string)
 
-	// TraceContext passes the trace context of the attempt to connect to the child, in the environment variables
-	// TRACEPARENT, TRACESTATE and BAGGAGE, or in those of another propagator, such as B3 and X_AMZN_TRACE_ID. It
-	// covers the child's work before the first request; each request has its own trace context in its _meta. It is
-	// off by default, because a child that uses its environment as the parent of all its spans would put them into
-	// one endless trace.
+	// TraceContext, if true, gives the child the trace context of the attempt to connect, in the environment variables
+	// TRACEPARENT, TRACESTATE and BAGGAGE, or in those of another propagator, such as B3 and X_AMZN_TRACE_ID. That
+	// context is for the child's work before the first request; each request has its own trace context in its _meta.
+	// TraceContext is off by default, because a child that uses its environment as the parent of all its spans would
+	// put them into one endless trace.
 	TraceContext bool
 
 	// Grace bounds [Conn.Close] when its context has no deadline. Zero means 5 s.

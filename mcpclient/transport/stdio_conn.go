@@ -56,14 +56,14 @@ func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 	return c
 }
 
-// readStderr returns when the child ends or the connection is closed.
+// readStderr reads standard error until the child ends or the connection is closed.
 func (c *stdioConn) readStderr() {
 	defer close(c.stderrRead)
 	c.lines.readAll(c.stderr)
 }
 
-// watch returns when the child has ended. Processes outside of its group may still hold its streams; the streams
-// are cut after settle anyway.
+// watch waits for the end of the child, and then cuts the child's streams. Processes outside of the child's group may
+// still hold the streams; watch cuts them after settle anyway.
 func (c *stdioConn) watch() {
 	defer close(c.watched)
 	c.proc.wait()

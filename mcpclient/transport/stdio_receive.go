@@ -23,7 +23,7 @@ type reader struct {
 	skip    bool
 	over    error // result of every Receive from now on; nil while the stream works
 
-	end   error     // error of in while its cause is still unknown; nil for none
+	end   error     // error that in has returned, while its cause is still unknown; nil for none
 	until time.Time // deadline for the cause of end
 }
 
@@ -76,8 +76,8 @@ func (c *stdioConn) without(err error) (Frame, error) {
 	return Frame{}, c.over
 }
 
-// await waits for done, until the deadline for the cause or until the connection is closed. It reports false if it
-// was interrupted, because the reading caller may have to return earlier.
+// await waits for done, until the deadline for the cause or until the connection is closed. It reports false if an
+// interruption has ended the wait; then the goroutine that reads must return.
 func (c *stdioConn) await(done <-chan struct{}) bool {
 	for {
 		interrupted, ok := c.stdout.interruption()

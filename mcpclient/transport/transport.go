@@ -51,9 +51,9 @@ type Config struct {
 	Logger *slog.Logger
 
 	// QueueWait, if not nil, is called after an accepted frame has left, with the time that the frame waited in the
-	// outbound queue. Only some transports measure that time. QueueWait is not called for a frame that leaves during its
-	// Send, as most do with [Stdio], nor for a frame that is lost with the connection. It may be called from any
-	// goroutine, including one that is sending, and must return quickly.
+	// outbound queue. Only some transports measure that time. QueueWait is not called for a frame that is written before
+	// Send returns, as most frames are with [Stdio], nor for a frame that is lost with the connection. It may be called
+	// from any goroutine, including one that is sending, and must return quickly.
 	QueueWait func(time.Duration)
 
 	// Stream, if not nil, is called when a stream has opened that does not belong to a single request. kind is "get" for
@@ -161,15 +161,16 @@ type Network struct {
 // any goroutine.
 type Conn interface {
 	// Send accepts m into a bounded outbound queue and does not wait for the peer. nil means that m was accepted: the
-	// frame leaves as a whole, never inside another, unless the connection ends before. Frames on a shared stream leave in
-	// the order of acceptance; frames of [HTTP], each a request of its own, in any order.
+	// connection sends the whole frame and mixes no other frame into it, unless the connection ends first. Frames on a
+	// shared stream are sent in the order of acceptance. Frames of [HTTP] are separate requests, in any order.
 	//
-	// An error means that no byte of m has left and none will. [ErrBusy] means that the queue is full; an empty queue
-	// accepts a frame of any size. The queue should be bounded in bytes, and have room for at least one frame of the frame
-	// limit: a client tries three times, about 10 ms apart, unless its user lets calls wait for room. An error that wraps
-	// [ErrClosed] means that the connection is closed or the peer is gone; Receive returns the reason. After Receive has
-	// returned the end of the connection, every Send returns such an error. If the connection breaks in the middle of a
-	// frame, the frame counts as accepted: Send returns nil, and Receive returns the error.
+	// An error means that no byte of m was sent or will be sent. [ErrBusy] means that the queue is full; an empty queue
+	// accepts a frame of any size. The queue should be bounded in bytes, and hold at least one frame of the frame
+	// limit. After ErrBusy, a client tries a call three times in all, about 10 ms apart; with mcpclient.WaitForRoom, the
+	// call waits for room instead. An error that wraps [ErrClosed] means that the connection is closed or the peer is
+	// gone; Receive returns the reason. After Receive has reported the end of the connection, every Send returns such an
+	// error. If the connection breaks in the middle of a frame, the frame counts as accepted: Send returns nil, and
+	// Receive returns the error.
 	//
 	// ctx bounds the acceptance: if it has ended, nothing is sent and Send returns its cause. If each request has its own
 	// stream, as in HTTP, the values of ctx are used for the whole exchange.
@@ -178,8 +179,8 @@ type Conn interface {
 	Send(ctx context.Context, m Message) error
 
 	// Cancel reports that the caller no longer waits for the answer to the request with this id. The connection
-	// frees the request's resources and sends notice, a notifications/cancelled, if the protocol demands it. If
-	// closing the request's stream is the cancellation, it closes the stream instead, and notice may be zero.
+	// frees the request's resources and sends notice, a notifications/cancelled, if the protocol demands it. If the
+	// protocol cancels a request by closing its stream, the connection closes the stream instead, and notice may be zero.
 	// Cancel never blocks. It is best effort: if the queue is full, the notice is lost. As in Send, notice.Data
 	// must not be kept.
 	Cancel(id int64, notice Message)
@@ -206,7 +207,7 @@ type Conn interface {
 	// Close ends the connection. It may be called any number of times, also concurrently, and makes a waiting Receive
 	// return. Even if the peer hangs, Close returns by the deadline of ctx, or after a default time of the transport if
 	// ctx has none: it first lets the peer end by itself, then asks it to end, then forces it. If ctx is cancelled, it
-	// uses force at once. A later call with less time shortens an earlier one.
+	// uses force at once. A later call with less time also ends the wait of an earlier call sooner.
 	//
 	// When Close returns nil, no goroutine, process or file descriptor is left. Otherwise the error names what is left.
 	// Resources that connections share, such as the idle network connections of [HTTP.Client], are released with the last

@@ -3,8 +3,8 @@ package names
 // Other replaces every value outside a closed or limited set, as in the semantic conventions.
 const Other = "_OTHER"
 
-// Values of error.type that this module defines. A JSON-RPC error has its code there instead, and any other error the
-// result of its ErrorType method or its Go type.
+// Values of error.type that this module defines. For a JSON-RPC error, the value is the code of the error instead. For
+// any other error, the value is the result of its ErrorType method, or its Go type.
 const (
 	ErrorToolError      = "tool_error"         // the tool reports an error in its result
 	ErrorTimeout        = "timeout"            // no answer in time
@@ -30,7 +30,7 @@ const (
 	DropDuplicate     = "duplicate"      // response: the call was already answered
 	DropUnknownID     = "unknown_id"     // response: no call ever had this id
 	DropUnexpected    = "unexpected"     // response: it arrived when no response was possible
-	DropNotReady      = "not_ready"      // both: the connection was not negotiated yet
+	DropNotReady      = "not_ready"      // response or notification: the connection was not negotiated yet
 	DropQueueFull     = "queue_full"     // notification: its handlers were too slow
 	DropCoalesced     = "coalesced"      // notification: an equal one was waiting already
 	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no open subscription
@@ -111,9 +111,9 @@ const (
 
 // Values of mcp_server.refusal.reason: why a server refused a request before a handler saw it.
 const (
-	RefusalOrigin       = "origin"       // the web page that sent it has no allowed origin
-	RefusalHost         = "host"         // it names a forbidden host
-	RefusalUnauthorized = "unauthorized" // its credentials are missing, invalid or too weak
+	RefusalOrigin       = "origin"       // the web page that sent the request has no allowed origin
+	RefusalHost         = "host"         // the request names a forbidden host
+	RefusalUnauthorized = "unauthorized" // the request's credentials are missing, invalid or too weak
 	RefusalMethod       = "method"       // the HTTP method is not allowed
 	RefusalMediaType    = "media_type"   // the media type of the body, or the types that the client accepts, are wrong
 	RefusalHeader       = "header"       // a header is missing or invalid

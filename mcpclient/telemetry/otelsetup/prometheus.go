@@ -55,7 +55,7 @@ func newPrometheus(ctx context.Context) (sdkmetric.Reader, error) {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 	}}
-	// Ends when Shutdown ends the server; Shutdown waits for it.
+	// The goroutine ends when Shutdown ends the server. Shutdown waits for the goroutine.
 	s.serve.Go(func() {
 		if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			otel.Handle(fmt.Errorf("metrics for Prometheus: %w", err))

@@ -15,11 +15,11 @@ import (
 // WithBaggageAttributes copies the baggage members with these keys to all spans and log records of the process, as
 // attributes. With telemetry.ConversationKeys, for example, one search finds all calls of a conversation. A span gets
 // the members from the context in which it starts; a log record gets the members from its own context. Samplers do not
-// see them. A server gets the members from its clients, if the clients send them (telemetry.WithBaggageKeys) and the
-// server trusts the clients.
+// see these attributes. A server gets the members from its clients, if the clients send them
+// (telemetry.WithBaggageKeys) and the server trusts the clients.
 //
-// No other members are copied, because baggage comes from peers and may hold anything; nor are values longer than 256
-// bytes. Keys must be named: Setup rejects "*" and empty keys. By default nothing is copied.
+// No other members are copied, because baggage comes from peers and may hold anything. Members with values longer than
+// 256 bytes are not copied either. Keys must be named: Setup rejects "*" and empty keys. By default nothing is copied.
 func WithBaggageAttributes(keys ...string) Option {
 	return func(c *config) { c.baggage = append(c.baggage[:len(c.baggage):len(c.baggage)], keys...) }
 }

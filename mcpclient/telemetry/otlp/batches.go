@@ -15,11 +15,12 @@ import (
 )
 
 // maxBatch is the default limit of gRPC servers for the size of a message, in bytes. The SDK's batch processors count
-// spans and records and not their bytes: 512 spans with content exceed it, and a receiver rejects the whole message.
+// spans and records and not their bytes: 512 spans with content exceed the limit, and a receiver rejects the whole
+// message.
 const maxBatch = 4 << 20
 
-// inParts exports a batch in parts of at most limit bytes by size, one after the other. An item above the limit is a
-// part by itself, since the receiver may accept more.
+// inParts exports a batch in parts of at most limit bytes, one after the other. size returns the bytes of one item. An
+// item above the limit is a part by itself, since the receiver may accept more.
 //
 // If a part fails, the others are still exported, unless ctx has ended. The error then reports how many items were
 // not delivered and why; for a batch of one part, the error is the exporter's. An exporter retries only the failed

@@ -1,6 +1,6 @@
 // Package otlp sets up OpenTelemetry for a program: traces, metrics and logs by OTLP over gRPC or HTTP, and a console
-// for people. It is the only package of this module that needs the OpenTelemetry SDK, and no other package needs it:
-// a program that sets up the SDK in another way passes its providers to package telemetry, or to [WithSDK].
+// for people. Clients and servers need only the OpenTelemetry API, neither this package nor the SDK: a program that
+// sets up the SDK in another way passes its providers to package telemetry, or to [WithSDK].
 //
 // Start with [Setup], in main:
 //
@@ -90,10 +90,10 @@
 //     wait for the collector.
 //   - A batch of spans or log records above 4 MiB, the default message limit of gRPC servers, is sent in parts, one
 //     after the other; with http/json, parts have half of that. A larger span or record is sent alone. The timeouts of
-//     the processor apply to the batch, and OTEL_EXPORTER_OTLP_TIMEOUT to each part. If a part is rejected, the others
-//     are still sent, and the part is not repeated with them: the error reports how many items were lost. Shutdown
-//     tries each part once.
+//     the processor apply to the batch, and OTEL_EXPORTER_OTLP_TIMEOUT applies to each part. If a part is rejected, the
+//     other parts are still sent, and the error reports how many items were lost. Shutdown tries each part once.
 //   - The resource describes host, process and build, but not the arguments of the process: people put tokens there.
-//   - Debug records are shown only on the console, if requested; exported records have their own level.
+//   - By default, debug records are neither shown nor exported: [WithConsole] sets the level of the console, and
+//     [WithLogLevel] sets the level of exported records.
 //   - Texts of peers cannot control the terminal: control characters in log records are escaped.
 package otlp

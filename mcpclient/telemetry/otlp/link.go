@@ -33,7 +33,7 @@ type link struct {
 	mu      sync.Mutex
 	closing bool                    // guarded by mu
 	failing bool                    // guarded by mu; the last try failed and no other has started
-	batch   context.Context         // guarded by mu; ends when running exports are given up, then replaced
+	batch   context.Context         // guarded by mu; ends when lastTry gives up the running exports and replaces it
 	giveUp  context.CancelCauseFunc // guarded by mu; ends batch
 	lost    error                   // guarded by mu; error of the last failed export after lastTry
 }

@@ -51,7 +51,7 @@ type config struct {
 }
 
 // SDK is an OpenTelemetry SDK that was not set up from variables, but from a configuration file, for example. All
-// fields are required except ForceFlush; without it, nothing is flushed before the end.
+// fields are required except ForceFlush; without it, [Providers.ForceFlush] does nothing for this SDK.
 type SDK struct {
 	TracerProvider trace.TracerProvider
 	MeterProvider  metric.MeterProvider
@@ -147,8 +147,8 @@ func WithGlobals(install bool) Option { return func(c *config) { c.globals = ins
 // OTEL_TRACES_SAMPLER decides when a trace starts. With it, the variable sets the ratio and overrides the ratio of o:
 // always_on is 1, always_off is 0, and for traceidratio it is OTEL_TRACES_SAMPLER_ARG; each also with the prefix
 // parentbased_. Exemplars refer to exported spans, unless OTEL_METRICS_EXEMPLAR_FILTER is set. The exporter's queue
-// has room for all spans that one failure may export, unless OTEL_BSP_MAX_QUEUE_SIZE is set. A metric counts the
-// spans without room: [tailsampling.Sampling.Observe].
+// has room for all spans that one failure may export, unless OTEL_BSP_MAX_QUEUE_SIZE is set. A metric counts the held
+// spans that were evicted because memory ran short: see [tailsampling.Sampling.Observe].
 func WithTailSampling(o tailsampling.Options) Option { return func(c *config) { c.tail = &o } }
 
 // WithSDK makes Setup use an existing SDK instead of its own exporters: Setup adds the console, the logger and the

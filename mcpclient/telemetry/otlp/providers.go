@@ -94,8 +94,8 @@ func (p *Providers) ForceFlush(ctx context.Context) error {
 // signal gets one try. Undelivered data is lost, and the error joins the failures. Only the first call has an effect;
 // other calls wait for it and return its error.
 //
-// A cancelled context leaves no time at all, such as the context of signal.NotifyContext when a signal ends the
-// program: pass a new context.
+// A cancelled context leaves no time at all. The context of signal.NotifyContext is cancelled when a signal ends the
+// program, so pass a new context.
 func (p *Providers) Shutdown(ctx context.Context) error {
 	p.once.Do(func() { p.err = p.shutdown(ctx) })
 	return p.err

@@ -10,7 +10,8 @@ import (
 
 // retries configures the retries of exporters. By default, the SDK would retry after up to half a minute, and gRPC
 // would reconnect after up to two minutes: after a short outage, a collector would get nothing for that time.
-// OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT bound an export; the limit here is higher than users set.
+// OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT bound an export; MaxElapsedTime is higher than any value that
+// users set there.
 var retries = otlptracegrpc.RetryConfig{
 	Enabled:         true,
 	InitialInterval: time.Second,

@@ -48,7 +48,7 @@ func eachWay(t *testing.T, a answer, f func(t *testing.T, to []Option)) {
 
 func hang(ctx context.Context, _ signal) error { <-ctx.Done(); return ctx.Err() }
 
-// soon is shorter than the shortest pause of the exporters before a retry, which is 2.5 s.
+// soon bounds operations that do not wait for the collector. A Shutdown that waits takes 5 s.
 const soon = 2 * time.Second
 
 func TestUnreachableCollectorCausesNoDelay(t *testing.T) {
@@ -81,7 +81,7 @@ func TestShutdownDoesNotWaitForRetry(t *testing.T) {
 		p := setup(t, append(to, WithExportInterval(time.Millisecond))...)
 		_, span := p.TracerProvider().Tracer("test").Start(t.Context(), "work")
 		span.End()
-		<-tried // the exporter waits, or is about to
+		<-tried // the exporter waits for its next try, or is about to wait
 
 		began := time.Now()
 		err := p.Shutdown(context.Background())

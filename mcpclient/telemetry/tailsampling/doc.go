@@ -20,11 +20,12 @@
 //     their connection;
 //   - it has mcp.method.name and lasted [Options.Slow] or longer, unless it waits for a person, a task, or news
 //     (elicitation/create, tasks/result, subscriptions/listen);
-//   - it has mcp.method.name, and error.type (as on the caller's own span of a failed call), or sending was retried
-//     (mcp_client.send.retries), or a server answered it with an error that the client caused
-//     (rpc.response.status_code), which is an error on the client's side; or
-//   - it follows a kept span of this process: it has a link to that span, because it repeats it, or is its child and
-//     starts after its end.
+//   - it has mcp.method.name, and error.type, as on the caller's own span of a failed call;
+//   - it has mcp.method.name, and mcp_client.send.retries, because sending was retried;
+//   - it has mcp.method.name and is the span of a server with rpc.response.status_code: the client caused the error,
+//     so only the client's span has the status Error; or
+//   - it follows a kept span of this process: either it has a link to the kept span, because its request repeats the
+//     request of the kept span, or it is a child of the kept span and starts after the end of the kept span.
 //
 // With a kept span, all spans below it in this process are exported, as far as they are still held, and all spans
 // above it: at once if they have ended, like the request of a task, otherwise at their end. A span is held while a

@@ -40,7 +40,7 @@ type node[S any] struct {
 	kept      bool // the span is exported with all spans below it
 	path      bool // the span is exported, since a span below it is kept
 	follows   bool // its parent was kept, and ended before this span started
-	forgotten bool
+	forgotten bool // removed by makeRoom or clear
 }
 
 // An item is a held span, which has ended.

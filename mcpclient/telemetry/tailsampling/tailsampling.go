@@ -51,7 +51,7 @@ type Stats struct {
 	Dropped uint64 // not passed on after their outcome was known
 	Evicted uint64 // not passed on because memory ran short, before the outcome of the spans around them was known
 
-	HeldBytes int64 // memory of held spans now
+	HeldBytes int64 // memory of held spans and of the data about open spans, now
 }
 
 // Sampling is a sampler and a span processor for one SDK. Its methods are safe for concurrent use.

@@ -47,8 +47,8 @@ func unbalanced(metrics []metricdata.Metrics) (problems []string) {
 	return problems
 }
 
-// Missing returns the parts of the schema that no test has shown so far: rows, attributes of rows, levels, statuses,
-// links, and values of closed attributes on metrics. It is for a test that should emit everything.
+// Missing returns the parts of the schema that do not occur in the recorded telemetry: rows, attributes of rows,
+// levels, statuses, links, and values of closed attributes on metrics. It is for a test that should emit everything.
 func (r *Recording) Missing() []string {
 	r.t.Helper()
 	return schemacheck.Declared().Missing(schemacheck.Rows(r.signals()))

@@ -59,7 +59,8 @@ func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	return r
 }
 
-// leave stores the rows of the schema that signals have shown, if they are gathered.
+// leave stores which rows of the schema occur in the signals, if the environment variable [schemacheck.SeenVariable] is
+// set.
 func (r *Recording) leave(signals func() *schemacheck.Signals) {
 	r.t.Helper()
 	if err := schemacheck.AppendSeen(func() schemacheck.Set { return schemacheck.Rows(signals()) }); err != nil {

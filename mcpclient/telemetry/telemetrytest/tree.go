@@ -96,7 +96,7 @@ type outline struct {
 	below []outline
 }
 
-// orphan follows a root that has a parent.
+// orphan is the text after a root whose span has a parent.
 const orphan = " (its parent was not recorded)"
 
 func (t *Tree) outline() outline {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// dial opens a connection with a plan to the server accept.
+// dial opens a connection with a plan of faults. accept runs the server.
 func dial(t *testing.T, p *Plan, accept func(ctx context.Context, p *transport.Peer)) *conn {
 	t.Helper()
 	w, err := Wrap(transport.InMemory(accept), p)

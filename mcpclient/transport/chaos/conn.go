@@ -28,7 +28,7 @@ type conn struct {
 	mu         sync.Mutex
 	asked      map[int64]request // requests without an answer; guarded by mu
 	askedBytes int               // bytes of asked, counted by request.size; guarded by mu
-	free       []time.Time       // for each drip rule, the time when its link is free again; guarded by mu
+	free       []time.Time       // for each drip rule, the time when all earlier messages have arrived; guarded by mu
 	thaw       time.Time         // end of the freeze: no message passes earlier; guarded by mu
 }
 
@@ -47,7 +47,7 @@ const (
 
 func (r *request) size() int { return len(r.method) + len(r.tool) + requestOverhead }
 
-// Send applies the plan to requests. It only delays other messages: during a freeze, or while earlier messages wait.
+// Send applies the plan to requests. Other messages are only delayed: during a freeze, or while earlier messages wait.
 func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -123,7 +123,8 @@ func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) erro
 	return c.out.put(parcel{ctx: context.WithoutCancel(ctx), m: m, at: at})
 }
 
-// due returns when a message leaves its delays, the zero time for a message without delay. size is in bytes.
+// due returns the time when the delays of a message end, and the zero time for a message without a delay. size is the
+// size of the message in bytes.
 func (c *conn) due(v *verdict, size int) (at time.Time) {
 	if v.delay == 0 && len(v.drips) == 0 {
 		return at

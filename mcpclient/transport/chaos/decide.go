@@ -26,7 +26,7 @@ type tally struct {
 type verdict struct {
 	delay time.Duration // sum of all latencies
 	drips []int         // indexes of the drip rules that hit
-	hit   *rule         // any other fault, nil for none
+	hit   *rule         // the fault of any other kind, nil for none
 	kinds []Kind        // all faults that hit
 	draw  uint64        // random bits for hit
 }

@@ -27,7 +27,7 @@ type Plan struct {
 //
 // On, Method and Tool select the messages. Matching messages are counted over all connections of the transport. Skip,
 // Every, Probability and Limit, in this order, then select the messages that are hit. A request that is sent again
-// counts again. After and For are times since [Wrap].
+// counts again. The fault applies from the time After since [Wrap], for the duration For.
 type Fault struct {
 	Kind Kind
 
@@ -35,16 +35,16 @@ type Fault struct {
 	// OnAnswer.
 	On On
 
-	// Method is a shell pattern for the method of the request, or of the request that an answer belongs to: * matches any
-	// text, ? any character, [a-z] a character of the set. If it is empty, the fault matches all methods except initialize
-	// and server/discover, which open a connection.
+	// Method is a shell pattern for the method of the message, or of the request that an answer belongs to: * matches any
+	// text, ? matches any character, [a-z] matches a character of the set. If Method is empty, the fault matches all
+	// methods except initialize and server/discover, which open a connection.
 	Method string
 
 	// Tool is a shell pattern for tool names. If it is not empty, the fault matches only calls of these tools.
 	Tool string
 
 	Skip        int     // the first Skip messages pass
-	Every       int     // afterwards every Every-th message may be hit; 0 means every message
+	Every       int     // of the messages after these, every Every-th may be hit; 0 means every message
 	Probability float64 // the chance that such a message is hit, above 0 and at most 1; 0 means 1
 	Limit       int     // maximum number of hits; 0 means no limit
 	After       time.Duration
@@ -61,7 +61,7 @@ type Fault struct {
 type PlanError struct {
 	Fault  int    // index in [Plan.Faults], from 0
 	Kind   Kind   // the kind of the fault, which may be invalid
-	Member string // the member as in a file: retry_after
+	Member string // the name of the member in a plan file, such as retry_after
 	Reason string
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestEachCallEndsOnceAndInTimeUnderAnyPlan makes several concurrent calls, in turns, with random plans. Each call must
-// end by its deadline, with its own answer if any. The metrics must count one outcome for each call. No goroutine may
-// be left, or the bubble would not end.
+// TestEachCallEndsOnceAndInTimeUnderAnyPlan makes several rounds of concurrent calls, with random plans. Each call must
+// end by its deadline. If it has an answer, the answer must be its own. The metrics must count one outcome for each
+// call. No goroutine may be left, or the bubble would not end.
 func TestEachCallEndsOnceAndInTimeUnderAnyPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := rapid.SampledFrom(eras).Draw(rt, "version")

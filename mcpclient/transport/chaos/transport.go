@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// ErrInjected is in the chain of every error that a plan causes, except for errors that replace an answer of the
-// server.
+// ErrInjected is in the chain of every error that a plan causes, with three exceptions: a [transport.ExitError], a
+// [transport.FrameTooLargeError], and an error that follows from a damaged or replaced message of the server.
 var ErrInjected = errors.New("injected by the plan of faults")
 
 // Wrap returns t with the faults of a plan. The connections of the result implement only [transport.Conn], without the

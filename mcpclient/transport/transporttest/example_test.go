@@ -26,7 +26,7 @@ func (p *pipes) serve(ctx context.Context, peer *transport.Peer) {
 	select {
 	case p.peers <- end:
 		end.read(ctx)
-	case <-ctx.Done(): // the server has not accepted it
+	case <-ctx.Done(): // the test has not accepted the connection
 	}
 }
 

@@ -47,7 +47,7 @@ type Stubborn interface {
 	Resist(ctx context.Context) error
 }
 
-// TestTransport checks the contract. It calls open for each promise, with a new test.
+// TestTransport checks the contract. It runs a subtest for each part of the contract, and calls open with that subtest.
 func TestTransport(t *testing.T, open func(t *testing.T) Subject) {
 	interruptible := false
 	for _, p := range promises {

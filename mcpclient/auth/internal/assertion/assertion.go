@@ -17,8 +17,8 @@ const Type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 // lifetime is the lifetime of an assertion. It allows the clocks to differ by five minutes.
 const lifetime = 5 * time.Minute
 
-// Signer holds a private key. Its methods may be called from any goroutine. Printing it shows its algorithm, not the
-// key.
+// Signer holds a private key. Its methods may be called from any goroutine. A printed Signer shows its algorithm, not
+// the key.
 type Signer struct {
 	signer jose.Signer
 	alg    jose.SignatureAlgorithm

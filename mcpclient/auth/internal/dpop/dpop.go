@@ -25,7 +25,7 @@ import (
 const Alg = string(jose.ES256)
 
 // Key is a private key that leaves the process only through [Key.Marshal]. Its methods may be called from any
-// goroutine. Printing it shows its thumbprint, not the key.
+// goroutine. A printed Key shows its thumbprint, not the private key.
 type Key struct {
 	private    *ecdsa.PrivateKey
 	signer     jose.Signer

@@ -49,8 +49,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// first returns the first valid document from several locations on one host. If the host is unreachable, it does not
-// try the other locations. If the guard refused a request, it tries them, because the refusal may concern only a
+// first returns the first valid document from several locations on one host. If the host is unreachable, the other
+// locations are not tried. If the guard refused a request, they are tried, because the refusal may concern only a
 // redirect of that one location.
 func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Header, use func([]byte) error) error {
 	var failed []*Error

@@ -34,7 +34,8 @@ type Options struct {
 	// An *http.Transport checks each address when it dials. For any other RoundTripper, and for an *http.Transport
 	// that dials TLS itself, names are resolved and checked before each request, unless private addresses are
 	// allowed; names that do not resolve are refused. This does not protect against names that change their address
-	// in between. With a proxy, only the URL is checked, because the proxy resolves names and dials.
+	// between the check and the request. With a proxy, only the URL is checked, because the proxy resolves names and
+	// dials.
 	Client *http.Client
 
 	// AllowPrivateAddresses allows private networks, shared address space (RFC 6598) and loopback. Link-local,
@@ -81,7 +82,7 @@ func newFetcher(o Options, g guard) *Fetcher {
 }
 
 // For returns the Fetcher for the URLs that the MCP server at resource names. If that server is on loopback, these
-// URLs may be on loopback too. Both Fetchers share connections and options.
+// URLs may be on loopback too. Both Fetchers have the same options.
 func (f *Fetcher) For(resource *url.URL) *Fetcher {
 	if hostname.Loopback(resource.Hostname()) {
 		return f.local

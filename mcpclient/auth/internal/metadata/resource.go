@@ -25,8 +25,8 @@ type Resource struct {
 }
 
 // Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge. If
-// hint is empty, or if there is no document at hint, Resource tries the well-known locations: first for the server's
-// path, then for the root.
+// hint is empty, or if a request to hint finds no document or gets no response, Resource tries the well-known
+// locations: first for the server's path, then for the root.
 //
 // The document must be about this server (RFC 9728 §3.3), because otherwise a server could obtain a token for another
 // server at its origin. above, if not empty, is a URL above the server's URL that the user also accepts as the
@@ -65,8 +65,8 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint s
 	return found, err
 }
 
-// resourcePlaces returns the well-known locations. The path of the resource follows the well-known path and keeps its
-// query (RFC 9728 §3.1).
+// resourcePlaces returns the well-known locations. The path and query of the resource follow the well-known path (RFC
+// 9728 §3.1).
 func resourcePlaces(resource *url.URL) []*url.URL {
 	root := hostname.Root(resource).JoinPath(resourceSuffix)
 	path := strings.TrimSuffix(resource.EscapedPath(), "/")
