@@ -78,8 +78,8 @@ var ErrNotResumable = web.ErrNotResumable
 // messages sent in the meantime.
 //
 // CloseStream returns [ErrNotResumable] and does nothing in modern revisions and on other transports. In revisions
-// before 2025-11-25, it does so until the stream has carried a message from which the client could resume.
-// (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
+// before 2025-11-25, it also returns [ErrNotResumable] until the stream has carried a message from which the client
+// could resume. (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
 func (r *RequestInfo) CloseStream(ctx context.Context, retry time.Duration) error {
 	if r == nil || r.call == nil {
 		return ErrNotResumable

@@ -70,12 +70,12 @@ type HTTPOptions struct {
 	// this process knows its sessions.
 	//
 	// With Sessions, Events must be a [store.SharedEvents], unless NotResumable is set. All processes should offer the
-	// same features and have the same options; limits such as Limits.Sessions apply to each process. The server
-	// announces a change in one process to the clients of all processes. In each process, the server calls an
-	// [Initializer] when a session first reaches the process, a [Terminator] when the process no longer needs the
-	// session, and a [ResourceSubscriber] for the watched resources in between. It calls a [LevelSetter] only in the
-	// process that receives the client's request. Values of a [Session] belong to the process. The handler must be
-	// stopped with Shutdown.
+	// same features and have the same options; limits such as Limits.Sessions apply to each process. The server announces
+	// a change in one process to the clients of all processes. In each process, the server calls an [Initializer] when a
+	// session first reaches the process, then a [ResourceSubscriber] for the resources that the session watches, and a
+	// [Terminator] when the process no longer needs the session. It calls a [LevelSetter] only in the process that
+	// receives the client's request. Values of a [Session] belong to the process. The handler must be stopped with
+	// Shutdown.
 	Sessions store.Sessions
 
 	// Lease is the time after which a process counts as dead if it has given no sign of life. Other processes then
@@ -227,7 +227,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	case c.Limits.Bodies < 5*frameLimit:
 		return c, errors.New("options: Limits.Bodies is below five times the frame limit")
 	case c.Lease < time.Millisecond:
-		return c, errors.New("options: Lease is negative or below 1 ms")
+		return c, errors.New("options: Lease is below 1 ms")
 	case c.NotResumable:
 		c.Events = nil
 	case c.Sessions != nil:

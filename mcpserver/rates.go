@@ -63,7 +63,7 @@ func orRate(r, usual Rate) rates.Rate {
 	return rates.Rate(r)
 }
 
-// allows takes one of the client's tokens. It returns false if there is none.
+// allows counts one event against the client's rate for what. It returns false if the event is above the rate.
 func (x *exchange) allows(what rates.Kind) bool {
 	if what == rates.None || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // do not read the clock

@@ -131,7 +131,7 @@ func (w *watchlist) has(uri string) bool {
 	return there
 }
 
-// replace replaces the URIs of the list. It checks no limits, because another process has done so.
+// replace replaces the URIs of the list. It checks no limits, because another process has checked them.
 func (w *watchlist) replace(uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

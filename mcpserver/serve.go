@@ -51,8 +51,8 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // Any goroutine may call Send and Close; only one goroutine at a time may call Receive. A Conn may implement two
 // optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
 // Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
-// Buffered returns false, no message is waiting, so the server may run a tool that has been fast so far before it
-// calls Receive again.
+// Buffered returns false, no message is waiting, so the server may first run a tool whose calls have been fast so far,
+// and then call Receive again.
 type Conn interface {
 	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. Send may
 	// block until the client reads, at most until ctx ends.

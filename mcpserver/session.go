@@ -258,7 +258,7 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.exchange.Life), c.exchange.s.engine.Patience())
 	defer cancel()
 	done := make(chan struct{})
-	go func() { // ends with the hosts, whose context ends
+	go func() { // ends when the hosts return; their context has a deadline
 		defer close(done)
 		c.exchange.unwatchAll(ctx, &c.watched)
 		for _, h := range slices.Backward(hosts) {
