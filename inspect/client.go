@@ -28,8 +28,8 @@ type Client struct {
 	Reason  connstate.Reason `json:"reason"`          // why State was entered
 	Since   time.Time        `json:"since"`           // time of the last change of State
 	InState time.Duration    `json:"in_state_ns"`     // time since the last change of State
-	// Due is when State ends by itself: in backoff with the next attempt, in other states with a timeout. It is zero if
-	// State has no limit.
+	// Due is the time at which State ends by itself: backoff ends with the next attempt, and other states end with a
+	// timeout. Due is zero if State has no limit.
 	Due      time.Time `json:"due,omitzero"`
 	Epoch    uint64    `json:"epoch"`    // number of the current connection, from 1
 	Sessions uint64    `json:"sessions"` // number of times the client has become ready

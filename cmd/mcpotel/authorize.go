@@ -35,7 +35,8 @@ func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.
 	return auth.New(options)
 }
 
-// person is the person at this terminal. The authorization server redirects the browser to a loopback listener.
+// person asks the person at this terminal to authorize. The authorization server redirects the browser to a loopback
+// listener.
 type person struct {
 	*auth.Loopback
 	console *console

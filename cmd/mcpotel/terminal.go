@@ -203,7 +203,7 @@ func (c *console) ask(ctx context.Context, prompt string) (string, error) {
 	if c.read == nil {
 		read := make(chan answer, 1)
 		c.read = read
-		go func() { // ends with the line or the program: reading a terminal cannot be interrupted
+		go func() { // ends after a line or with the program: a read from a terminal cannot be interrupted
 			line, err := c.in.ReadString('\n')
 			read <- answer{line, err}
 		}()

@@ -157,7 +157,7 @@ func (f *fetchedKeys) fetch() {
 	defer cancel()
 	var keys []jose.JSONWebKey
 	var err error
-	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // user code: Client
+	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // JWT.Client is user code
 		err = failed
 	}
 	f.mu.Lock()

@@ -7,11 +7,11 @@
 //	defer store.Close()
 //	handler := server.HTTPHandler(&mcpserver.HTTPOptions{Sessions: store.Sessions(), Events: store.Events()})
 //
-// The package needs Redis 6.2 or later, or a compatible server: standalone, with Sentinel or as a cluster. In a
-// cluster all keys of one session share a hash tag. All changes are atomic commands or scripts. Processes notify each
-// other of changes by pub/sub, which may lose messages. Readers therefore check for changes after each notification,
-// after a new subscription, and every few seconds. Each process has one connection for notifications about sessions and
-// events, however many streams it reads, and one for each server with tasks.
+// The package needs Redis 6.2 or later, or a compatible server: standalone, with Sentinel or as a cluster. In a cluster
+// all keys of one session share a hash tag. All changes are atomic commands or scripts. Processes notify each other of
+// changes by pub/sub, which may lose messages. Readers therefore check for changes after each notification, after a new
+// subscription, and every few seconds. Each process has one connection for notifications about sessions and events,
+// however many streams it reads, and one more connection for each server with tasks.
 //
 // Read this before production use:
 //
