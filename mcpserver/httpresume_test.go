@@ -21,7 +21,7 @@ func (w *web) resumed(session, lastEventID string) *events {
 }
 
 func TestClientResumesStreamClosedByHandler(t *testing.T) {
-	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // it returns before or after the answer
+	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before or after the answer
 		t.Run(back.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)

@@ -370,7 +370,7 @@ func TestOversizedRequestStateIsError(t *testing.T) {
 	})
 }
 
-func TestInputRequiredIsResultTypeInTelemetry(t *testing.T) {
+func TestTelemetryRecordsResultTypeInputRequired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool", nameAndColor), "tool")

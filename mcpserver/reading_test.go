@@ -120,7 +120,7 @@ func TestSlowRunOfQuickToolBlocksReadingOnlyBriefly(t *testing.T) {
 	})
 }
 
-func TestUntrustedToolRunsInAnotherGoroutine(t *testing.T) {
+func TestToolNotProvenQuickRunsInAnotherGoroutine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		runs  int
 		pause time.Duration
