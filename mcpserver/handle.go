@@ -131,7 +131,7 @@ func (c *call) Handle(ctx context.Context) (result any, err error) {
 	} else {
 		result, err = c.handleRounds(ctx)
 	}
-	if !c.Deferred { // if Deferred, another goroutine may have ended the call: a subscription
+	if !c.Deferred { // a deferred call, a subscription, may already have ended in another goroutine
 		c.Ended = engine.Interruption(ctx, failed(result, err))
 	}
 	if err != nil {

@@ -41,9 +41,9 @@ type HTTPOptions struct {
 	Timeouts HTTPTimeouts
 
 	// Account returns the account of a request, for fair sharing. All Limits except BodyRate limit each account, as do
-	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all
-	// others. So a single account gets half, and two accounts get a third each. [Rates] also apply per account. A
-	// request with an empty account has no share and may use everything that is free.
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account may use at most as much as then remains free. So a
+	// single account can use half, and two accounts can use a third each. [Rates] also apply per account. A request with
+	// an empty account has no share and may use everything that is free.
 	//
 	// If Account is nil, the account is the Principal. Without a principal, the account is the remote address, and for
 	// IPv6 its first 64 bits; loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients

@@ -34,9 +34,9 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 // ends. A program may run one ServeStdio at a time.
 //
 // Standard output carries only frames. On Linux, macOS and the BSDs, ServeStdio redirects all other output of the
-// program and its children from standard output to standard error until it returns. If ctx ends while a read cannot be
-// interrupted, for example from a terminal, one goroutine waits for more input after ServeStdio has returned.
-// (specification 2026-07-28, basic/transports/stdio)
+// program and its children from standard output to standard error until it returns. If ctx ends during a read that
+// cannot be interrupted, for example a read from a terminal, one goroutine still waits for input after ServeStdio has
+// returned. (specification 2026-07-28, basic/transports/stdio)
 func (s *Server) ServeStdio(ctx context.Context) error {
 	in, out, restore, err := stdio.Streams()
 	if err != nil {

@@ -300,7 +300,7 @@ func (r *roots) add(path string) error {
 	}
 	slashed := filepath.ToSlash(absolute)
 	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // C:/work
+		slashed = "/" + slashed // such as C:/work on Windows
 	}
 	u := url.URL{Scheme: "file", Path: slashed}
 	*r = append(*r, &mcp.Root{URI: u.String(), Name: filepath.Base(absolute)})

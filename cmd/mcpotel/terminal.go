@@ -165,7 +165,7 @@ func (c *console) setAsking(asking bool) {
 	c.pause(asking)
 }
 
-// pause stops or resumes the clocks. The caller holds mu.
+// pause stops the clocks if standing is true, and otherwise resumes them. The caller holds mu.
 func (c *console) pause(standing bool) {
 	for p := range c.clocks {
 		p.ask(standing)

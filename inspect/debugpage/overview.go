@@ -16,7 +16,7 @@ import (
 
 // Limits of lists on the overview.
 const (
-	maxRows   = 200 // servers
+	maxRows   = 200 // maximum number of servers
 	maxOldest = 20
 )
 

@@ -15,8 +15,8 @@
 //
 // Read this before production use:
 //
-//   - Redis must not evict keys: set maxmemory-policy to noeviction, or to a policy that spares keys without expiry,
-//     and give Redis enough memory for the limits in [Options].
+//   - Redis must not evict keys: set maxmemory-policy to noeviction, and give Redis enough memory for the limits in
+//     [Options].
 //   - Redis may lose writes in a crash or a failover: depending on its settings up to a second of them, or everything.
 //     After that, a client without its session opens a new one, and a client without its events gets an error about
 //     the gap.
