@@ -60,7 +60,7 @@ type Client struct {
 	Listening bool `json:"listening,omitempty"`
 
 	// Tools is the size of the latest complete list of tools. It is nil before the first list, or if telemetry is off.
-	// Without a meter, it is the size of the first list after the process created a debug page or an inspection server,
+	// Without a meter, Tools is the size of the first list after the process created a debug page or an inspection server,
 	// or called Inspect.
 	Tools *ToolList `json:"tools,omitempty"`
 

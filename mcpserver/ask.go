@@ -87,7 +87,7 @@ type question interface {
 // tools, prompts and resources can ask modern clients.
 //
 // AskAll returns [ErrUnsupported] if one of the questions cannot be asked, and for a nil *RequestInfo. An invalid
-// answer is also an error; a modern client gets it as -32602. AskAll may be called from several goroutines.
+// answer is also an error; a modern client gets this error as -32602. AskAll may be called from several goroutines.
 // (specification 2026-07-28, basic/patterns/mrtr; 2025-11-25, client)
 func (r *RequestInfo) AskAll(ctx context.Context, asks ...*Ask) error {
 	if r == nil || r.call == nil {

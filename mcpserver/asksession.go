@@ -78,7 +78,7 @@ func (s *Session) Close(reason error) {
 	s.conn.Quit(reason)
 }
 
-// inquireAll asks a legacy client several questions. While it waits, the request blocks no other request.
+// inquireAll asks a legacy client several questions. While inquireAll waits, the request blocks no other request.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	c.x.Reader.Release(&c.Call)
 	c.x.Asks.Pause(&c.Call)

@@ -21,9 +21,9 @@ type HTTPOptions struct {
 	// from web pages and are always allowed.
 	AllowedOrigins []string
 
-	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows
-	// all names. A request that arrives on a loopback address may always use the names and addresses of the loopback.
-	// It may use no other name that is not listed here: if a reverse proxy on the same machine passes the public name
+	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows all
+	// names. A request that arrives on a loopback address may always use the names and addresses of the loopback. Such a
+	// request may use no other name that is not listed here: if a reverse proxy on the same machine passes the public name
 	// on, list that name. If AllowedHosts is empty, requests that arrive on other addresses may name any host.
 	AllowedHosts []string
 
@@ -78,9 +78,9 @@ type HTTPOptions struct {
 	// Shutdown.
 	Sessions store.Sessions
 
-	// Lease is the time after which a process counts as dead if it has given no sign of life. Other processes then
-	// answer its unfinished requests with an error, when the clients return for the answers. Lease applies only with
-	// Sessions. Zero means 10 s.
+	// Lease is the time after which a process counts as dead if it has given no sign of life. Other processes then answer
+	// the unfinished requests of the dead process with an error, when the clients return for the answers. Lease applies
+	// only with Sessions. Zero means 10 s.
 	Lease time.Duration
 
 	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's
@@ -94,8 +94,8 @@ type HTTPOptions struct {
 	//
 	// For a trusted client, the span around a handler belongs to the client's trace and follows the client's sampling
 	// decision, and the handler's context has the client's baggage. So a call is one trace from end to end. For an
-	// untrusted client, the span links to the client's span. The span's parent is then the span around the HTTP
-	// handler, such as a span of otelhttp; without such a span, it starts a new trace, and the server decides about
+	// untrusted client, the span links to the client's span. The span's parent is then the span around the HTTP handler,
+	// such as a span of otelhttp; without such a span, the handler's span starts a new trace, and the server decides about
 	// sampling. The server ignores the baggage of an untrusted client.
 	//
 	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate

@@ -53,11 +53,10 @@ type Options struct {
 	DrainTimeout time.Duration
 
 	// KeepAlive is the time of silence after which the server sends a ping to a legacy client. If the client stays silent
-	// for as long again, the server closes the session with [ErrSessionSilent]. So the server detects a client that hangs
-	// within three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only
-	// clients that have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings,
-	// because a server cannot send them requests. Zero means no pings.
-	// (specification 2025-11-25, basic/utilities/ping)
+	// for as long again, the server closes the session with [ErrSessionSilent]. So within three times KeepAlive, the
+	// server detects a client that hangs. Every message of the client is a sign of life. Over HTTP, the server pings only
+	// clients that have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings, because
+	// a server cannot send them requests. Zero means no pings. (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
 	// Rates limit how often a client may send expensive requests, and how often handlers may send it notifications.
@@ -83,10 +82,10 @@ type Options struct {
 	// busy, do not reach the middleware. Middleware may answer a request itself, ask the client as a handler may (see
 	// [RequestInfo.AskAll]), pass on another context, inspect the result, and replace the error. Middleware must pass on
 	// the request that it got; the server ignores changes to this request. The server calls the middleware for each round
-	// of a modern request. If middleware requires input by [RequestInfo.RequireInput], the server calls it again for
-	// clients of both eras. If a call becomes a task, the middleware gets the answer with the task. Middleware should not
-	// delay requests such as initialize and ping, because the server reads no further messages of the connection while it
-	// handles them. A panic is an internal error.
+	// of a modern request. If middleware requires input by [RequestInfo.RequireInput], the server calls the middleware
+	// again for clients of both eras. If a call becomes a task, the middleware gets the answer with the task. Middleware
+	// should not delay requests such as initialize and ping, because the server reads no further messages of the
+	// connection while it handles such a request. A panic is an internal error.
 	Middleware []func(next RequestHandler) RequestHandler
 
 	// StateKeys encrypt the state that modern clients keep between the rounds of a request when a handler asks them

@@ -22,9 +22,9 @@ const (
 const watchCost = 128
 
 // ResourceUpdated notifies the clients that watch the resource with this URI that they should read the resource again.
-// Legacy clients watch it after resources/subscribe in a session, and modern clients after subscriptions/listen with
-// the URI. Updates within 10 ms cause one notification. While a client does not read, at most one notification waits
-// for each of its resources.
+// Legacy clients watch a resource after resources/subscribe in a session, and modern clients watch it after
+// subscriptions/listen with the URI. Updates within 10 ms cause one notification. While a client does not read, at most
+// one notification waits for each of its resources.
 //
 // All notifications of an update are in one trace, below one span. With a shared store, each process with subscribers
 // has one such trace.

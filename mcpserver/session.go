@@ -275,8 +275,9 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	}
 }
 
-// The methods of [Session] below notify only the client of the session; the methods of [Server] notify all clients.
-// They are for a server that keeps separate state for each client, such as a connection to another server.
+// The methods of [Session] below notify only the client of the session; the methods of [Server] notify all clients. The
+// methods of [Session] are for a server that keeps separate state for each client, such as a connection to another
+// server.
 
 // ToolsChanged notifies the client of the session that the list of tools has changed, as [Server.ToolsChanged] notifies
 // all clients.

@@ -152,7 +152,7 @@ func (sub *subscription) tell(n queuedNotice) {
 }
 
 // Run ends the subscription, once. It sends notifications/cancelled and then the result, unless the client has
-// cancelled the request: one page of the specification requires the notification, another the result.
+// cancelled the request: one page of the specification requires the notification, and another page requires the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {

@@ -40,7 +40,7 @@ import (
 // result with isError, so that the model can correct itself. Before 2025-11-25, the answer is the error -32602.
 //
 // Out determines the result:
-//   - [*mcp.CallToolResult]: the value is the result, nil for an empty one;
+//   - [*mcp.CallToolResult]: the value is the result; nil means an empty result;
 //   - string: the result is a block of text;
 //   - any other type: the result has structured content, and the same JSON in a block of text for clients that know
 //     only text. The list of tools contains the output schema. Clients of revisions before 2025-06-18 get only the

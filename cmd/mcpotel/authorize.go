@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// newAuthorizer returns an authorizer through which the person at this terminal signs in. It stores the tokens for the
-// next run.
+// newAuthorizer returns an authorizer through which the person at this terminal signs in. The authorizer stores the
+// tokens for the next run.
 func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {

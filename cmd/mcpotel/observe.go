@@ -146,7 +146,7 @@ func (o *observation) logger() *slog.Logger {
 	return o.providers.Logger()
 }
 
-// start starts a span for the command itself. It is the parent of the spans of the command's calls.
+// start starts a span for the command itself. This span is the parent of the spans of the command's calls.
 func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {
 	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name)
 }

@@ -20,7 +20,7 @@
 //   - Redis may lose writes in a crash or a failover: depending on its settings up to a second of them, or everything.
 //     After that, a client without its session opens a new one, and a client without its events gets an error about
 //     the gap.
-//   - Redis stores the data of clients unencrypted, and keys contain session ids as the server generates them. An
+//   - Redis stores the data of clients unencrypted, and keys contain the session ids of the server unchanged. An
 //     attacker who can read the keys can take over a session, unless [mcpserver.HTTPOptions] Principal prevents that.
 //   - Ids that no server generates are stored as their SHA-256: long ones, and ids with characters other than letters,
 //     digits, '-', '_' and '.'.
