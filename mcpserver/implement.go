@@ -153,7 +153,7 @@ type host struct {
 	capabilities ClientCapabilitiesHandler
 }
 
-// hosts are the hosts of all handlers of a server, in the order of Implement.
+// hosts holds the host of each handler of a server, in the order of Implement.
 type hosts struct{ list atomic.Pointer[[]*host] }
 
 func (t *hosts) all() []*host {

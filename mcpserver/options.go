@@ -132,12 +132,12 @@ type Limits struct {
 	Queued int
 
 	// Total is the maximum number of requests that the server handles at once over all connections, sessions and HTTP
-	// requests, in addition to the limit for each of them. When all places are taken, a connection or session with a
+	// requests, in addition to the limit for each of them. When Total requests are running, a connection or session with a
 	// running request may queue more requests, up to Queued. The server answers requests on all other connections and
-	// sessions with an error, over HTTP with the status 503. For two seconds after such a refusal, a connection that holds
-	// more than its share of places gets no more of them. Pings, requests that open a session, changes of the log level,
-	// open subscriptions and calls that have become tasks do not count. A handler that waits for an answer of a legacy
-	// client keeps its place: see [Options.RequestTimeout]. Zero means no limit.
+	// sessions with an error, over HTTP with the status 503. For two seconds after such a refusal, a connection that runs
+	// more than its share of Total starts no further requests. Pings, requests that open a session, changes of the log
+	// level, open subscriptions and calls that have become tasks do not count. A handler that waits for an answer of a
+	// legacy client still counts: see [Options.RequestTimeout]. Zero means no limit.
 	Total int
 }
 

@@ -51,7 +51,7 @@ type watchlist struct {
 	taken  int                 // guarded by mu; bytes that the list has reserved in room
 }
 
-// join makes the list reserve its memory in room, for the account who.
+// join makes the list reserve its memory in room, a budget that it shares with other lists, for the account who.
 func (w *watchlist) join(room *quota.Memory, who quota.Account) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -116,13 +116,13 @@ type TaskOptions struct {
 	PollInterval time.Duration
 
 	// MaxRunning is the maximum number of tasks that run in this server at once, including tasks that wait for input. The
-	// server refuses more tasks, over HTTP with 429. One [HTTPOptions.Account] may use half of the places, two may use a
-	// third each, and so on. Zero means 1,024.
+	// server refuses more tasks, over HTTP with 429. One [HTTPOptions.Account] may have half of this number, two accounts
+	// may have a third each, and so on. Zero means 1,024.
 	MaxRunning int
 
 	// MaxKept is the maximum number of tasks of this server in the store. A task counts from its creation until its TTL
 	// has passed, and always if the TTL is unlimited. The server refuses more tasks, over HTTP with 429. One account may
-	// use half of the places, as with MaxRunning. Zero means 10,000.
+	// have half of this number, as with MaxRunning. Zero means 10,000.
 	MaxKept int
 
 	// MaxKeptBytes limits the total size in bytes of the results of these tasks, their questions to the client, and the
