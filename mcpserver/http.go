@@ -21,8 +21,9 @@ import (
 // client closes the response. A legacy client cancels a request only by a notification, and may reconnect to get
 // the messages that it missed.
 //
-// Each request has its own SERVER span. With otelhttp around the handler, a request has two spans: one for HTTP and
-// one for MCP. The server can trust a client with traces or not (see [HTTPOptions.TrustTraceContext]):
+// Each request has its own SERVER span. With otelhttp around the handler, a request has two spans: one for HTTP and one
+// for MCP. The parent of the MCP span depends on whether the server trusts the client (see
+// [HTTPOptions.TrustTraceContext]):
 //
 //   - For a trusted client, the parent of the MCP span is the client's span, and the MCP span links to the span of
 //     otelhttp.

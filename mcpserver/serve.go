@@ -31,7 +31,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 }
 
 // ServeStdio serves the client on standard input and output, as [Server.Serve] does, and returns when standard input
-// ends. A program may run one ServeStdio at a time.
+// ends. A program may run only one ServeStdio at a time.
 //
 // Standard output carries only frames. On Linux, macOS and the BSDs, ServeStdio redirects all other output of the
 // program and its children from standard output to standard error until it returns. If ctx ends during a read that

@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
-// patienceVariable limits the time for a completion: a duration such as 10s.
+// patienceVariable is the environment variable that limits the time for a completion: a duration such as 10s.
 const patienceVariable = "MCPOTEL_COMPLETE_WITHIN"
 
 // suggestWithin returns the time limit for a completion.
