@@ -81,7 +81,7 @@ func (c chosenOverview) MarshalJSON() ([]byte, error) {
 type overviewModel struct {
 	overview
 	Up                         time.Duration
-	EndedClients, EndedServers int // ended ones that are not shown; counted only if none runs
+	EndedClients, EndedServers int // ended clients and servers, not shown; counted only if none runs
 
 	Tiles       []tile
 	ServerTiles []tile

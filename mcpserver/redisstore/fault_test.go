@@ -259,7 +259,7 @@ func TestAllKeysExpire(t *testing.T) {
 		t.Error(err)
 	}
 	for _, key := range keys(t, c, t.Name()+":") {
-		if strings.Contains(key, "{session}") && !strings.Contains(key, ":write:") { // keys with :write: only expire
+		if strings.Contains(key, "{session}") && !strings.Contains(key, ":write:") { // keys with :write: stay until they expire
 			t.Errorf("%s is left, want nothing of a session that is over", key)
 		}
 	}
