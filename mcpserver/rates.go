@@ -15,7 +15,8 @@ type Rate struct {
 	// PerSecond is the rate. Zero means the default in [Rates], negative means no limit.
 	PerSecond float64
 
-	// Burst is the number of events that may happen at once. Zero means PerSecond, but at least 1.
+	// Burst is the number of events that may happen at once. Zero means PerSecond, but at least 1. If PerSecond is zero
+	// too, zero means the default in [Rates].
 	Burst int
 }
 
