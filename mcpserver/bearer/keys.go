@@ -51,7 +51,7 @@ func newKeySource(j JWT) (keySource, error) {
 	return &fetchedKeys{url: j.KeysURL, client: client}, nil
 }
 
-// secureRedirect refuses a redirect from https to another scheme.
+// secureRedirect refuses a redirect from https to another scheme, and a fourth redirect.
 func secureRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > 3 || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return errors.New("redirect refused")
