@@ -28,8 +28,8 @@ type Client struct {
 	Reason  connstate.Reason `json:"reason"`          // why State was entered
 	Since   time.Time        `json:"since"`           // time of the last change of State
 	InState time.Duration    `json:"in_state_ns"`     // time since the last change of State
-	// Due is when State ends by itself: in backoff with the next attempt, in other states with a timeout. It is zero if
-	// State has no limit.
+	// Due is the time at which State ends by itself: backoff ends with the next attempt, and other states end with a
+	// timeout. Due is zero if State has no limit.
 	Due      time.Time `json:"due,omitzero"`
 	Epoch    uint64    `json:"epoch"`    // number of the current connection, from 1
 	Sessions uint64    `json:"sessions"` // number of times the client has become ready
@@ -60,7 +60,7 @@ type Client struct {
 	Listening bool `json:"listening,omitempty"`
 
 	// Tools is the size of the latest complete list of tools. It is nil before the first list, or if telemetry is off.
-	// Without a meter, it is the size of the first list after the process created a debug page or an inspection server,
+	// Without a meter, Tools is the size of the first list after the process created a debug page or an inspection server,
 	// or called Inspect.
 	Tools *ToolList `json:"tools,omitempty"`
 

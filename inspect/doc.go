@@ -7,8 +7,8 @@
 //
 // Three properties matter:
 //
-//   - The size is bounded: lists have up to [MaxListed] elements beside their total. Texts that a peer chose, such as
-//     names, are truncated to 128 bytes.
+//   - The size is bounded: lists have at most [MaxListed] elements, and a separate field has the total number. Texts
+//     that a peer chose, such as names, are truncated to 128 bytes.
 //   - There are no message contents and no secrets: only the beginning of a session id, and no task ids. Error texts,
 //     names and URIs are included.
 //   - The package has no code, so a program that uses it links neither a client nor a server.

@@ -48,7 +48,8 @@ type Limits struct {
 	FrameLimit     int           `json:"frame_limit"`
 }
 
-// Places describes the use of Options.Limits.Total. All fields are zero without that option.
+// Places describes the use of Options.Limits.Total. A place is room for one running request. All fields are zero
+// without that option.
 type Places struct {
 	Used    int  `json:"used"`             // number of places in use
 	Holders int  `json:"holders"`          // connections that hold a place, and requests without a connection

@@ -111,9 +111,8 @@ func newSignature(info mcp.Implementation) (s signature, err error) {
 	return s, err
 }
 
-// append appends a modern result with the members that every modern result has: its type, and the server's name in
-// _meta.
-// (specification 2026-07-28, basic/index, "ResultType")
+// append appends raw, a modern result, with the members that every modern result has: resultType, and the server's name
+// in _meta. (specification 2026-07-28, basic/index, "ResultType")
 func (s *signature) append(dst []byte, raw json.RawMessage) ([]byte, error) {
 	if _, typed := mcp.Object(raw).Lookup("resultType"); !typed {
 		whole, err := mcp.Object(raw).With("resultType", mcp.ResultComplete)
@@ -140,8 +139,8 @@ func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	return signed
 }
 
-// join returns m with the server's name as the last member. It returns nil if m already has a name or is not a JSON
-// object. join makes one allocation where [mcp.Object.With] makes nine.
+// join returns m with the server's name as the last member. It returns nil if m already has a server's name, or if m is
+// not a JSON object. join makes one allocation where [mcp.Object.With] makes nine.
 func (s *signature) join(m mcp.Meta) mcp.Meta {
 	o := jsonscan.ObjectAt(m, 0)
 	for o.Next() {

@@ -191,7 +191,8 @@ func anyJSON() *rapid.Generator[any] {
 			func(m map[string]any) any { return m }))
 }
 
-// changed returns m with another value at position at, counted from the outermost object, or with a new member there.
+// changed returns m with another value, or with a new member, at the position at. The count starts in the outermost
+// object.
 func changed(m map[string]any, at int, member string, value any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if at--; at == 0 {

@@ -20,10 +20,11 @@ import (
 //
 //   - in a batch;
 //   - over HTTP without a session;
-//   - during a [LevelSetter] or [ResourceSubscriber], because the server reads no messages while one runs;
+//   - during a call of a [LevelSetter] or [ResourceSubscriber], because the server reads no messages during such a
+//     call;
 //   - before a legacy client has sent notifications/initialized.
 //
-// A handler may continue without the answer. If the handler returns the error and a modern client lacks a
+// A handler may continue without the answer. If the handler returns the error because a modern client lacks a
 // capability, the client gets -32021 with the missing capabilities.
 var ErrUnsupported = rpc.ErrUnsupported
 
@@ -49,9 +50,9 @@ func (e *ClientError) Error() string {
 // [AskListRoots].
 //
 // The key identifies the question among all questions of one request. If the key is empty, the server derives a key
-// from the content of the question, so that each answer belongs to exactly this question. A handler that asks
-// different questions in different runs must set the keys. If one run of a handler uses a key twice, the key
-// identifies two different questions.
+// from the content of the question, so that an answer belongs to exactly one question. A handler that asks different
+// questions in different runs must set the keys. If one run of a handler uses a key twice, the key identifies two
+// different questions.
 type Ask struct {
 	key      string
 	question question
@@ -62,8 +63,8 @@ type question interface {
 	Method() string
 	// check returns an error if the question itself is invalid.
 	check() error
-	// missing adds to need each capability that the question requires and declared lacks, and reports whether there
-	// are any.
+	// missing adds to need each capability that the question requires and that declared lacks. It reports whether it has
+	// added any.
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
 	// params returns the params for a client of revision v.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)
@@ -86,7 +87,7 @@ type question interface {
 // tools, prompts and resources can ask modern clients.
 //
 // AskAll returns [ErrUnsupported] if one of the questions cannot be asked, and for a nil *RequestInfo. An invalid
-// answer is also an error; a modern client gets it as -32602. AskAll may be called from several goroutines.
+// answer is also an error; a modern client gets this error as -32602. AskAll may be called from several goroutines.
 // (specification 2026-07-28, basic/patterns/mrtr; 2025-11-25, client)
 func (r *RequestInfo) AskAll(ctx context.Context, asks ...*Ask) error {
 	if r == nil || r.call == nil {

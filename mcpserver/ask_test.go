@@ -178,7 +178,7 @@ func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 		o     mcpserver.Options
 		end   func(w *wire)
 		want  []string
-		after string // effect of an answer that arrives afterwards
+		after string // effect of an answer that arrives after end
 	}{
 		{"the handler times out", mcpserver.Options{RequestTimeout: time.Second},
 			func(*wire) { time.Sleep(2 * time.Second) },

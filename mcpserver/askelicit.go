@@ -21,14 +21,14 @@ import (
 // The RequestedSchema of a form is a flat object: see [mcp.FormSchema]. [FormOf] makes such a schema from a struct.
 // Elicit checks accepted content against the schema. It rejects an empty message, and keywords and formats that the
 // specification does not allow in forms. A form must not ask for secrets. For revisions before 2025-11-25, Elicit
-// rewrites the form: it keeps only the defaults of booleans. Those revisions do not support a field with several
-// choices.
+// removes all defaults except those of booleans, because these revisions have no others. In these revisions, Elicit
+// returns [ErrUnsupported] for a field in which the user selects several values.
 //
 // A URL must be https, or http to the local machine. The URL must be useless to anyone but the user and must not
-// contain private data. The server behind the URL must verify that the visitor is this user. A user who accepts
-// only consents to open the URL; the server learns the outcome at the URL. See [Server.ElicitationComplete]. Elicit
-// does not send p.Task, and generates a missing ElicitationID.
-// (specification 2026-07-28, client/elicitation)
+// contain private data. The server behind the URL must verify that the visitor is this user. By accepting, the user
+// only agrees to open the URL; the server behind the URL learns what the user does there. See
+// [Server.ElicitationComplete]. Elicit does not send p.Task, and generates a missing ElicitationID. (specification
+// 2026-07-28, client/elicitation)
 func (r *RequestInfo) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	result := new(mcp.ElicitResult)
 	if err := r.AskAll(ctx, AskElicit("", p, result)); err != nil {

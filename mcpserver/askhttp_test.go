@@ -30,7 +30,7 @@ func TestServerRequestIsSentOnStreamOfHTTPCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
-			KeepAlive: -1}) // the answer of the client also needs a place
+			KeepAlive: -1}) // the client's answer takes the only place: a call that waits for it takes none
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		if m := stream.message(); m.Method != "roots/list" || m.ID != 1.0 {
@@ -186,7 +186,7 @@ func TestDisconnectDuringServerRequestsFreesOnePlace(t *testing.T) {
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
 		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)
-		for _, s := range []*events{stays, left} { // read both requests: a write that blocks would keep the stream open
+		for _, s := range []*events{stays, left} { // reads the requests: a write that blocks would keep the stream open
 			s.message()
 			s.message()
 		}

@@ -18,9 +18,9 @@ import (
 // ErrSessionClosed is the default reason of [Session.Close], for a nil reason.
 var ErrSessionClosed = errors.New("the server has closed the session")
 
-// AskAll asks the client of the session several questions at once, outside of any request. For example, a server
-// may need the changed roots, or a background job may need a sample. Otherwise AskAll behaves like
-// [RequestInfo.AskAll]. It waits for the answers until ctx or the session ends.
+// AskAll asks the client of the session several questions at once, outside of any request. For example, a server may
+// need the roots after a change, or a background job may need a message from the client's model. Otherwise AskAll
+// behaves like [RequestInfo.AskAll]. It waits for the answers until ctx or the session ends.
 //
 // The server sends the requests on the connection, or over HTTP on the stream that the client has opened by GET.
 // AskAll returns [ErrUnsupported] if the client has not declared the capability, has not opened such a stream, or
@@ -78,7 +78,7 @@ func (s *Session) Close(reason error) {
 	s.conn.Quit(reason)
 }
 
-// inquireAll asks a legacy client several questions. While it waits, the request blocks no other request.
+// inquireAll asks a legacy client several questions. While inquireAll waits, the request blocks no other request.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	c.x.Reader.Release(&c.Call)
 	c.x.Asks.Pause(&c.Call)
@@ -123,7 +123,7 @@ func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
 		cancel(err)
 	}
 	for _, it := range items {
-		asking.Go(func() { // ends with the answer or with ctx
+		asking.Go(func() { // the goroutine ends with the answer or with ctx
 			usercode.Run(func() {
 				if err := q.inquire(ctx, it); err != nil {
 					fail(err)
@@ -133,7 +133,7 @@ func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
 	}
 	asking.Wait()
 	if broken, ok := errors.AsType[*usercode.Failure](first); ok {
-		broken.Repeat() // in the goroutine of the handler that asked
+		broken.Repeat() // repeats the panic in the goroutine of the handler that asked
 	}
 	return first
 }

@@ -18,11 +18,11 @@ import (
 // [RequestInfo.Elicit].
 //
 // A client of 2025-11-25 gets the error -32042 and may send the request again, at once or after
-// [Server.ElicitationComplete]. A modern client gets the question in the result of the request. When the user has
-// agreed to open the URLs, the client sends the request again and the server calls the handler again. The handler
-// then checks, from its own knowledge of the user, whether the visit is complete. A client that has not declared
-// support for URLs gets an error with the missing capability.
-// (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
+// [Server.ElicitationComplete]. A modern client gets the elicitations in the result of the request. When the user has
+// agreed to open the URLs, the client sends the request again and the server calls the handler again. The handler then
+// checks, from its own knowledge of the user, whether the visit is complete. A client that has not declared support for
+// URLs gets an error with the missing capability. (specification 2025-11-25, client/elicitation, "URL Elicitation
+// Required Error")
 func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) error {
 	e := &urlRequired{message: message}
 	for i, p := range elicitations {
@@ -122,7 +122,7 @@ func (c *connection) complete(elicitationID string) bool {
 	return asked
 }
 
-// visited is the task that sends notifications/elicitation/complete.
+// visited is the background task that sends notifications/elicitation/complete.
 type visited struct {
 	c  *connection
 	id string

@@ -44,10 +44,10 @@
 //
 // Possible surprises:
 //
-//   - Handlers run concurrently, up to [Limits.Concurrent] for a connection. Further requests wait in a queue, and
-//     the server refuses requests when the queue is full. So the server never stops reading the connection, and
-//     cancellations always arrive. There is one exception: the server may run a tool that has been fast so far before
-//     it reads the next message. This delays the next message by about a millisecond at most.
+//   - Handlers run concurrently, up to [Limits.Concurrent] for a connection. Further requests wait in a queue, and the
+//     server refuses requests when the queue is full. So the server never stops reading the connection, and
+//     cancellations always arrive. There is one exception: if all calls of a tool have been fast so far, the server may
+//     run the tool before it reads the next message. This delays the next message by about a millisecond at most.
 //   - The context of a handler ends when the client cancels the request. The server then discards the handler's result.
 //   - The client gets an error of a tool with its full text, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to reject the request itself. After any other failure (an error of another handler, a panic, output

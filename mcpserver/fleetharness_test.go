@@ -19,11 +19,11 @@ type severed struct {
 	store.Sessions
 	store.SharedEvents
 	cut  atomic.Bool
-	deaf atomic.Bool // the process misses signals to all processes
+	deaf atomic.Bool // the process misses the signals that go to all processes
 	lose atomic.Bool // the next Append succeeds, but its result is lost
 	lag  atomic.Bool // appended events are lost, as after a failover to a lagging replica
 	back atomic.Bool // the store has lost the latest message that this process received
-	all  atomic.Bool // the next message to all processes follows a repetition of the earlier ones, as after a loss
+	all  atomic.Bool // the store repeats its messages to all processes before the next one, as after a loss
 }
 
 var errCutOff = errors.New("cut off")

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// call is a request to the server, and the handler of its rpc.Call.
+// call is a request to the server. It is also the Handler of the rpc.Call in it.
 type call struct {
 	rpc.Call
 	x         *exchange
@@ -131,7 +131,7 @@ func (c *call) Handle(ctx context.Context) (result any, err error) {
 	} else {
 		result, err = c.handleRounds(ctx)
 	}
-	if !c.Deferred { // another goroutine may have concluded a subscription already
+	if !c.Deferred { // a deferred call, a subscription, may already have ended in another goroutine
 		c.Ended = engine.Interruption(ctx, failed(result, err))
 	}
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wr
 
 func (c *call) Outcome(result any, err, lost error) instrument.Result {
 	if c.info.Method == mcp.MethodInitialize {
-		if v := c.x.Version(); v != "" { // the version in the answer
+		if v := c.x.Version(); v != "" { // v is the revision in the answer
 			c.Op.Meet(c.x.Peer.Seen(v))
 		}
 	}

@@ -207,7 +207,7 @@ func (q *hearing) next() (n *heard) {
 	return n
 }
 
-// resume starts the task again after a handler has ended its goroutine.
+// resume starts the task again after a handler has ended the goroutine of Run.
 func (q *hearing) resume() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -173,7 +173,7 @@ func TestServerRequestOutsideHandler(t *testing.T) {
 		w := openedAble(t, s, "2025-11-25")
 		w.send(rootsChanged)
 		w.expect(t, fmt.Sprintf(rootsAsked, 1))
-		w.send(callOf(7, "echo", "{}")) // handled in the meantime
+		w.send(callOf(7, "echo", "{}")) // the server handles this call while it waits for the roots
 		if m := w.reply(t); m.ID != 7.0 {
 			t.Errorf("got %+v, want the answer to 7", m)
 		}

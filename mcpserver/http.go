@@ -21,8 +21,9 @@ import (
 // client closes the response. A legacy client cancels a request only by a notification, and may reconnect to get
 // the messages that it missed.
 //
-// Each request has its own SERVER span. With otelhttp around the handler, a request has two spans: one for HTTP and
-// one for MCP. The server can trust a client with traces or not (see [HTTPOptions.TrustTraceContext]):
+// Each request has its own SERVER span. With otelhttp around the handler, a request has two spans: one for HTTP and one
+// for MCP. The parent of the MCP span depends on whether the server trusts the client (see
+// [HTTPOptions.TrustTraceContext]):
 //
 //   - For a trusted client, the parent of the MCP span is the client's span, and the MCP span links to the span of
 //     otelhttp.
@@ -78,8 +79,8 @@ var ErrNotResumable = web.ErrNotResumable
 // messages sent in the meantime.
 //
 // CloseStream returns [ErrNotResumable] and does nothing in modern revisions and on other transports. In revisions
-// before 2025-11-25, it does so until the stream has carried a message from which the client could resume.
-// (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
+// before 2025-11-25, it also returns [ErrNotResumable] until the stream has carried a message from which the client
+// could resume. (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
 func (r *RequestInfo) CloseStream(ctx context.Context, retry time.Duration) error {
 	if r == nil || r.call == nil {
 		return ErrNotResumable

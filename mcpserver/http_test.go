@@ -175,7 +175,7 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 			if p.status != http.StatusAccepted {
 				answers++
 			}
-			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // handlers return these too
+			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // handlers return 400 and 404, too
 				byStatus[p.status]++
 			}
 			if p.status != tt.status {

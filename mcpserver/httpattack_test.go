@@ -138,7 +138,7 @@ func TestMissingBodiesTakeNoPlaces(t *testing.T) {
 
 func TestIncompleteBodiesRespectMemoryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const frame, room, bodies = 1 << 20, 16 << 20, 40 // the default room
+		const frame, room, bodies = 1 << 20, 16 << 20, 40 // room is the default of HTTPLimits.Bodies
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: frame}}), nil)
 		var a *attack
 		peak, took := heap.Measure(func() {
@@ -218,7 +218,7 @@ func TestMinimumBodyRateWithoutWriterDeadlines(t *testing.T) {
 		"large body that never arrives":       {1 << 20, 0, http.StatusRequestTimeout, 10 * time.Second},
 		"small body that arrives too slowly":  {100, 1, http.StatusRequestTimeout, 10 * time.Second},
 		"large body that arrives too slowly":  {100_000, 4000, http.StatusRequestTimeout, 10 * time.Second},
-		"large body that arrives fast enough": {100_000, 25_000, http.StatusBadRequest, 4 * time.Second}, // not JSON
+		"large body that arrives fast enough": {100_000, 25_000, http.StatusBadRequest, 4 * time.Second}, // it is not JSON
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestMinimumBodyRate(t *testing.T) {
 		after  time.Duration
 	}{
 		4000:  {http.StatusRequestTimeout, 10 * time.Second},
-		5000:  {http.StatusBadRequest, 20 * time.Second}, // not JSON
+		5000:  {http.StatusBadRequest, 20 * time.Second}, // the body is not JSON
 		3334:  {http.StatusRequestTimeout, 10 * time.Second},
 		25000: {http.StatusBadRequest, 4 * time.Second},
 	} {

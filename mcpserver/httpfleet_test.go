@@ -270,7 +270,7 @@ func TestCallStreamResumesInAnotherProcess(t *testing.T) {
 					e = string(second.next().Data)
 				}
 				second.over()
-				for _, p := range all { // the stream has ended
+				for _, p := range all { // after the end of the stream, each process still has its events
 					s := p.resumed(session, first.ID)
 					for e = ""; !strings.Contains(e, `"id":5`); {
 						e = string(s.next().Data)
@@ -436,7 +436,7 @@ func TestHTTPWithSSEMessageReachesProcessOfItsStream(t *testing.T) {
 				t.Errorf("got %+v, want the answer", m)
 			}
 		}
-		go a.post(pingRequest, address) // the process that serves the stream
+		go a.post(pingRequest, address) // a is the process that serves the stream
 		s.next()
 		s.leave()
 		time.Sleep(time.Second)

@@ -79,7 +79,7 @@ func TestResponseReachesRequestingProcess(t *testing.T) {
 				var ids []string
 				for _, s := range []*events{first, second} {
 					e := s.next()
-					if version == "2025-11-25" { // the first event is empty
+					if version == "2025-11-25" { // in this revision, the first event is empty
 						e = s.next()
 					}
 					m := decoded(t, string(e.Data))

@@ -106,7 +106,7 @@ func TestFailedMethodIsAnsweredWithInternalError(t *testing.T) {
 	}
 }
 
-// After every behaviour of clients and handlers, all places and bytes are free again.
+// Whatever clients and handlers do, the HTTP handler releases all places and all memory afterwards.
 func TestPlacesAndMemoryAreReleased(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

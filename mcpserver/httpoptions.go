@@ -21,9 +21,9 @@ type HTTPOptions struct {
 	// from web pages and are always allowed.
 	AllowedOrigins []string
 
-	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows
-	// all names. A request that arrives on a loopback address may always use the names and addresses of the loopback.
-	// It may use no other name that is not listed here: if a reverse proxy on the same machine passes the public name
+	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows all
+	// names. A request that arrives on a loopback address may always use the names and addresses of the loopback. Such a
+	// request may use no other name that is not listed here: if a reverse proxy on the same machine passes the public name
 	// on, list that name. If AllowedHosts is empty, requests that arrive on other addresses may name any host.
 	AllowedHosts []string
 
@@ -41,9 +41,9 @@ type HTTPOptions struct {
 	Timeouts HTTPTimeouts
 
 	// Account returns the account of a request, for fair sharing. All Limits except BodyRate limit each account, as do
-	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all
-	// others. So a single account gets half, and two accounts get a third each. [Rates] also apply per account. A
-	// request with an empty account has no share and may use everything that is free.
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account may use at most as much as then remains free. So a
+	// single account can use half, and two accounts can use a third each. [Rates] also apply per account. A request with
+	// an empty account has no share and may use everything that is free.
 	//
 	// If Account is nil, the account is the Principal. Without a principal, the account is the remote address, and for
 	// IPv6 its first 64 bits; loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients
@@ -70,17 +70,17 @@ type HTTPOptions struct {
 	// this process knows its sessions.
 	//
 	// With Sessions, Events must be a [store.SharedEvents], unless NotResumable is set. All processes should offer the
-	// same features and have the same options; limits such as Limits.Sessions apply to each process. The server
-	// announces a change in one process to the clients of all processes. In each process, the server calls an
-	// [Initializer] when a session first reaches the process, a [Terminator] when the process no longer needs the
-	// session, and a [ResourceSubscriber] for the watched resources in between. It calls a [LevelSetter] only in the
-	// process that receives the client's request. Values of a [Session] belong to the process. The handler must be
-	// stopped with Shutdown.
+	// same features and have the same options; limits such as Limits.Sessions apply to each process. The server announces
+	// a change in one process to the clients of all processes. In each process, the server calls an [Initializer] when a
+	// session first reaches the process, then a [ResourceSubscriber] for the resources that the session watches, and a
+	// [Terminator] when the process no longer needs the session. It calls a [LevelSetter] only in the process that
+	// receives the client's request. Values of a [Session] belong to the process. The handler must be stopped with
+	// Shutdown.
 	Sessions store.Sessions
 
-	// Lease is the time after which a process counts as dead if it has given no sign of life. Other processes then
-	// answer its unfinished requests with an error, when the clients return for the answers. Lease applies only with
-	// Sessions. Zero means 10 s.
+	// Lease is the time after which a process counts as dead if it has given no sign of life. Other processes then answer
+	// the unfinished requests of the dead process with an error, when the clients return for the answers. Lease applies
+	// only with Sessions. Zero means 10 s.
 	Lease time.Duration
 
 	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's
@@ -94,8 +94,8 @@ type HTTPOptions struct {
 	//
 	// For a trusted client, the span around a handler belongs to the client's trace and follows the client's sampling
 	// decision, and the handler's context has the client's baggage. So a call is one trace from end to end. For an
-	// untrusted client, the span links to the client's span. The span's parent is then the span around the HTTP
-	// handler, such as a span of otelhttp; without such a span, it starts a new trace, and the server decides about
+	// untrusted client, the span links to the client's span. The span's parent is then the span around the HTTP handler,
+	// such as a span of otelhttp; without such a span, the handler's span starts a new trace, and the server decides about
 	// sampling. The server ignores the baggage of an untrusted client.
 	//
 	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate
@@ -227,7 +227,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	case c.Limits.Bodies < 5*frameLimit:
 		return c, errors.New("options: Limits.Bodies is below five times the frame limit")
 	case c.Lease < time.Millisecond:
-		return c, errors.New("options: Lease is negative or below 1 ms")
+		return c, errors.New("options: Lease is below 1 ms")
 	case c.NotResumable:
 		c.Events = nil
 	case c.Sessions != nil:

@@ -21,7 +21,7 @@ func (w *web) resumed(session, lastEventID string) *events {
 }
 
 func TestClientResumesStreamClosedByHandler(t *testing.T) {
-	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before the answer and after it
+	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before or after the answer
 		t.Run(back.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
@@ -156,7 +156,7 @@ func TestSessionStreamBeginsWithEventID(t *testing.T) {
 	} {
 		check := func(t *testing.T, a, b process) {
 			session := a.open(test.version)
-			for range 2 { // with and without an event before it
+			for range 2 { // first without an earlier event, then with one
 				s := a.stream("GET", "", "Mcp-Session-Id", session)
 				synctest.Wait()
 				a.change()

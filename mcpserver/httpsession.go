@@ -52,7 +52,7 @@ func (c *connection) Restore(ctx context.Context, st *web.State) error {
 		text, _ := json.Marshal(said) // cannot fail: said was decoded from JSON
 		a.Weight += introduction.Weight(text, introduction.Values(text))
 	}
-	err := error(rpc.ErrInternal) // the error if a host panics
+	err := error(rpc.ErrInternal) // remains if a handler panics in Init
 	c.exchange.Peer.Guard(ctx, mcp.MethodInitialize, func() { err = c.welcome(ctx, a) })
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func TestASessionIDCannotBeGuessed(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
 		id := w.open("2025-11-25")
-		if seen[id] || !regexp.MustCompile(`^[A-Z2-7]{26,}$`).MatchString(id) { // 5 bits each
+		if seen[id] || !regexp.MustCompile(`^[A-Z2-7]{26,}$`).MatchString(id) { // each character has 5 bits
 			t.Fatalf("session id %q, want 128 random bits in visible characters", id)
 		}
 		seen[id] = true

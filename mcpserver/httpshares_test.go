@@ -228,7 +228,7 @@ func TestInitializeParamsSizeIsLimited(t *testing.T) {
 				}
 			}
 		})
-		const most = limit + (12 << 20) // one frame, in the test that sends it and in the server that decodes it
+		const most = limit + (12 << 20) // 12 MiB for one frame: in the test that sends it and the server that decodes it
 		t.Logf("| introductions with 2 MiB beside them | %d | %.1f | %.1f | %.1f |", sessions, mib(peak), mib(most),
 			mib(took))
 		if took > limit {
@@ -293,7 +293,7 @@ func TestInitializeParamsOfAllSessionsShareOneByteBudget(t *testing.T) {
 			t.Errorf("a session that was used got %d, want it alive", p.status)
 		}
 
-		stream, address := w.oldSession("http://localhost/mcp") // has no account, and so no share
+		stream, address := w.oldSession("http://localhost/mcp") // this session has no account, and so no share
 		go w.post(large, address)
 		if m := stream.message(); m.Error != nil {
 			t.Errorf("initialize over HTTP+SSE got %+v, want a session", m.Error)

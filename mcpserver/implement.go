@@ -25,12 +25,12 @@ type Initializer interface {
 	Init(ctx context.Context, s *Session) error
 }
 
-// Terminator is an optional interface of a handler (see [Server.Implement]) that cleans up after a session. The
-// server calls Terminate exactly once for each session that the handler knows. A new session reaches the handlers
-// in the order of Implement. A handler with an [Initializer] knows the session once its Init has succeeded; any
-// other handler knows the session once the session has reached it. The handler still knows the session if the
-// server rejects it later. When the server calls Terminate, all requests of the session have been answered, unless
-// their handlers ignore the end of their contexts.
+// Terminator is an optional interface of a handler (see [Server.Implement]) that cleans up after a session. The server
+// calls Terminate exactly once for each session that the handler knows. A new session reaches the handlers in the order
+// of Implement. A handler with an [Initializer] knows the session once its Init has succeeded; any other handler knows
+// the session once the session has reached it. The handler still knows the session if the server rejects the session
+// later. When the server calls Terminate, all requests of the session have been answered, unless their handlers ignore
+// the end of their contexts.
 //
 // reason is nil if the client has closed the session in the regular way. Otherwise reason is [ErrShutdown],
 // [ErrSessionTimeout], the error that [Server.Serve] returns, or the reason for the rejection of the session. ctx
@@ -153,7 +153,7 @@ type host struct {
 	capabilities ClientCapabilitiesHandler
 }
 
-// hosts are the hosts of all handlers of a server, in the order of Implement.
+// hosts holds the host of each handler of a server, in the order of Implement.
 type hosts struct{ list atomic.Pointer[[]*host] }
 
 func (t *hosts) all() []*host {

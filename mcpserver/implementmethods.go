@@ -55,7 +55,8 @@ func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
 	})
 }
 
-// withSchemas returns the tools, and gives each tool without an input schema one, because the protocol requires it.
+// withSchemas returns the tools. A tool without an input schema gets anyArguments, because the protocol requires a
+// schema.
 func withSchemas(tools []*mcp.Tool) []*mcp.Tool {
 	all := make([]*mcp.Tool, len(tools))
 	for i, t := range tools {

@@ -32,7 +32,7 @@ type rounds struct {
 	begun   bool                       // guarded by mu; the handler has started
 	before  map[string]bool            // guarded by mu; keys that middleware used before the handler started
 	done    map[string]json.RawMessage // guarded by mu; results of Once
-	doing   map[string]chan struct{}   // guarded by mu; closed when the running Once ends, by key
+	doing   map[string]chan struct{}   // guarded by mu; by key of a running Once; closed when it ends
 }
 
 // arrive stores the members of the params that continue earlier rounds, if the method supports rounds.

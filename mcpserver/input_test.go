@@ -309,7 +309,7 @@ func TestInputRequestsWithoutKeyMatchByContent(t *testing.T) {
 				return toldBy("%s %s %s", said(results[0]), said(results[1]), said(results[2]))
 			}), "tool")
 		first := c.needs("")
-		words := map[string]string{} // by key
+		words := map[string]string{} // text of each message, by key
 		for key, r := range first.InputRequests {
 			var p mcp.CreateMessageParams
 			if err := json.Unmarshal(r.Params, &p); r.Method == "sampling/createMessage" && err == nil {
@@ -370,7 +370,7 @@ func TestOversizedRequestStateIsError(t *testing.T) {
 	})
 }
 
-func TestInputRequiredIsResultTypeInTelemetry(t *testing.T) {
+func TestTelemetryRecordsResultTypeInputRequired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool", nameAndColor), "tool")

@@ -36,7 +36,7 @@ func TestHandlerManagesItsOwnRequestState(t *testing.T) {
 						}
 						return nil, r.RequireInput(nil, "wait for "+fmt.Sprint(who.Content["name"]))
 					}
-					if _, err := r.ListRoots(ctx); err != nil { // a handler may mix both ways
+					if _, err := r.ListRoots(ctx); err != nil { // a handler may use both RequireInput and ListRoots
 						return nil, err
 					}
 					return toldBy("%s", r.RequestState())

@@ -254,8 +254,8 @@ func TestBrokenConnectionLogsFlightRecorder(t *testing.T) {
 	})
 }
 
-// Connections that break repeatedly do not flood the log. Each record contains two numbers: of the suppressed records
-// before it, and of the older entries that did not fit.
+// Connections that break repeatedly do not flood the log. Each record contains the number of suppressed records before
+// it, and the number of older entries that did not fit into the record.
 func TestFlightRecorderIsLoggedOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -84,8 +84,8 @@ func TestTelemetryIdentifiesClient(t *testing.T) {
 	}
 }
 
-// A client may send another clientInfo with each request. The memory for them is limited, and so is the number of
-// client names in the metrics.
+// A client may send another clientInfo with each request. The memory for all of them is limited, and so is the number
+// of client names in the metrics.
 func TestRequestsWithChangingClientInfoAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -75,7 +75,7 @@ func TestTotalLimitBoundsAllConnectionsTogether(t *testing.T) {
 		results, busy := 0, 0
 		for _, w := range all {
 			r, b := answered(t, w.taken())
-			results, busy = results+r-1, busy+b // without the ping
+			results, busy = results+r-1, busy+b // r includes the answer to the ping
 			w.send(callOf(2, "tool", "{}"))
 			time.Sleep(2 * time.Second)
 			if r, _ := answered(t, w.taken()); r != 1 {
@@ -131,7 +131,7 @@ func TestFreedPlaceIsReservedForRefusedConnection(t *testing.T) {
 			t.Errorf("the other one got %d results and %d refusals, want 2 and none: its share", results, busy)
 		}
 		hog.taken()
-		time.Sleep(10 * time.Second) // afterwards, places are no longer scarce
+		time.Sleep(10 * time.Second) // after this time, places are no longer scarce
 		hog.taken()
 		time.Sleep(time.Second)
 		if results, _ := answered(t, hog.taken()); results != 4 {
@@ -171,7 +171,7 @@ func TestQueuedRequestsStartInOrder(t *testing.T) {
 			hog.send(callOf(id+1, "tool", "{}"))
 		}
 		other.send(callOf(9, "tool", "{}")) // refused, so that the hog has to release a place
-		time.Sleep(3 * time.Second)         // the other client has not claimed the place
+		time.Sleep(3 * time.Second)         // in this time, the other client does not claim the place
 		hog.send(callOf(4, "tool", "{}"))
 		time.Sleep(time.Minute)
 		for _, w := range []*wire{hog, other} {
@@ -196,7 +196,7 @@ func TestTotalLimitOverHTTPReturns503(t *testing.T) {
 		}
 		synctest.Wait() // the request has released its place
 		body, headers := askedCall(1, "tool", "{}")
-		first := make(chan page, 3) // the subscription takes no place
+		first := make(chan page, 3) // three calls run at once, because the subscription takes no place
 		go func() { first <- w.post(body, headers...) }()
 		go func() { first <- w.post(body, headers...) }()
 		go func() { first <- w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", session) }()

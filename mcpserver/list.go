@@ -51,7 +51,7 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// pageOf returns the page of r that a list request requests. show encodes an entry.
+// pageOf returns the page of r that c, a list request, asks for. show encodes an entry.
 func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page,
 	error) {
 	var p mcp.PageParams

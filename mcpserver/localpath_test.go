@@ -48,7 +48,7 @@ func FuzzLocalPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for decoded, i := got, 0; i < 3; i++ { // even if a handler decodes the path again
+		for decoded, i := got, 0; i < 3; i++ { // safe even if a handler decodes the path again
 			if !filepath.IsLocal(decoded) || !strings.HasPrefix(filepath.Join(root, decoded), root+string(filepath.Separator)) {
 				t.Errorf("LocalPath(%q) = %q, which is %q in the end, outside of the directory", name, got, decoded)
 			}

@@ -27,7 +27,7 @@ const maxLogMessage = 1 << 20
 //
 // data is any value that encodes to JSON; Log sends an [encoding/json.RawMessage] unchanged. logger names the part of
 // the server that logs, and may be empty. Neither may contain secrets. Log waits while the client does not read. ctx
-// bounds the wait; if ctx cannot end, the request's context does.
+// bounds the wait; if ctx cannot end, the request's context bounds the wait.
 //
 // Log returns an error if the protocol does not have the level, if data cannot be encoded, or if the message is larger
 // than 1 MiB. Any other error is the cause of ctx, [ErrAnswered], or the error of the connection.
@@ -152,7 +152,7 @@ func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([
 }
 
 // callLogger sends the log messages of one request, one at a time and none after the answer. The first message creates
-// it, because most requests log nothing.
+// the callLogger, because most requests log nothing.
 type callLogger struct {
 	turn lock.Mutex
 	over bool // guarded by turn

@@ -267,7 +267,7 @@ func TestLoggerStopsWaitingWhenRequestEnds(t *testing.T) {
 		done := false
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				r.Logger("x").Error("nobody reads this") // without a context
+				r.Logger("x").Error("nobody reads this") // Error has no context
 				done = true
 				return nil, nil
 			})

@@ -27,7 +27,8 @@ type method struct {
 	inline bool       // the read loop handles the request before it reads the next message
 	rate   rates.Kind // limits how often a client may use the method
 
-	// pace returns the pace of a target. If pace is nil, the goroutine that reads requests never handles them.
+	// pace returns the [rpc.Pace] of a target, which decides whether the goroutine that reads requests may also handle a
+	// request. If pace is nil, that goroutine never handles requests of this method.
 	pace func(target string) *rpc.Pace
 
 	own bool // the user's handler handles the method and decodes its params

@@ -53,11 +53,10 @@ type Options struct {
 	DrainTimeout time.Duration
 
 	// KeepAlive is the time of silence after which the server sends a ping to a legacy client. If the client stays silent
-	// for as long again, the server closes the session with [ErrSessionSilent]. So the server detects a client that hangs
-	// within three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only
-	// clients that have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings,
-	// because a server cannot send them requests. Zero means no pings.
-	// (specification 2025-11-25, basic/utilities/ping)
+	// for as long again, the server closes the session with [ErrSessionSilent]. So within three times KeepAlive, the
+	// server detects a client that hangs. Every message of the client is a sign of life. Over HTTP, the server pings only
+	// clients that have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings, because
+	// a server cannot send them requests. Zero means no pings. (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
 	// Rates limit how often a client may send expensive requests, and how often handlers may send it notifications.
@@ -83,10 +82,10 @@ type Options struct {
 	// busy, do not reach the middleware. Middleware may answer a request itself, ask the client as a handler may (see
 	// [RequestInfo.AskAll]), pass on another context, inspect the result, and replace the error. Middleware must pass on
 	// the request that it got; the server ignores changes to this request. The server calls the middleware for each round
-	// of a modern request. If middleware requires input by [RequestInfo.RequireInput], the server calls it again for
-	// clients of both eras. If a call becomes a task, the middleware gets the answer with the task. Middleware should not
-	// delay requests such as initialize and ping, because the server reads no further messages of the connection while it
-	// handles them. A panic is an internal error.
+	// of a modern request. If middleware requires input by [RequestInfo.RequireInput], the server calls the middleware
+	// again for clients of both eras. If a call becomes a task, the middleware gets the answer with the task. Middleware
+	// should not delay requests such as initialize and ping, because the server reads no further messages of the
+	// connection while it handles such a request. A panic is an internal error.
 	Middleware []func(next RequestHandler) RequestHandler
 
 	// StateKeys encrypt the state that modern clients keep between the rounds of a request when a handler asks them
@@ -133,12 +132,12 @@ type Limits struct {
 	Queued int
 
 	// Total is the maximum number of requests that the server handles at once over all connections, sessions and HTTP
-	// requests, in addition to the limit for each of them. When all places are taken, a connection or session with a
-	// running request may queue more requests, up to Queued. The server answers the requests of all others with an error,
-	// over HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its share of
-	// places gets no more of them. Pings, requests that open a session, changes of the log level, open subscriptions and
-	// calls that have become tasks do not count. A handler that waits for an answer of a legacy client keeps its place:
-	// see [Options.RequestTimeout]. Zero means no limit.
+	// requests, in addition to the limit for each of them. When Total requests are running, a connection or session with a
+	// running request may queue more requests, up to Queued. The server answers requests on all other connections and
+	// sessions with an error, over HTTP with the status 503. For two seconds after such a refusal, a connection that runs
+	// more than its share of Total starts no further requests. Pings, requests that open a session, changes of the log
+	// level, open subscriptions and calls that have become tasks do not count. A handler that waits for an answer of a
+	// legacy client still counts: see [Options.RequestTimeout]. Zero means no limit.
 	Total int
 }
 

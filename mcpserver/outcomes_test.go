@@ -31,7 +31,7 @@ type operation struct {
 	unknown      string // members with an unknown name; empty if the method has no target
 	invalid      string // members with invalid params; empty for none
 	tool, typed  bool
-	inline       bool // the goroutine that reads the connection handles it
+	inline       bool // the goroutine that reads the connection handles the request
 	only         mcp.Era
 }
 
@@ -115,7 +115,7 @@ var misfortunes = []misfortune{
 		options: mcpserver.Options{RequestTimeout: time.Second}, want: always("timeout", slog.LevelWarn)},
 	{name: "cancelled", do: untilDone, act: road.cancel, skip: inline, want: always("cancelled", silent)},
 	{name: "client leaves", do: untilDone, act: road.leave, skip: inline, want: func(_ operation, j journey) wanted {
-		if j.http && j.era == mcp.Modern { // modern clients cancel in this way
+		if j.http && j.era == mcp.Modern { // a modern client cancels its request by disconnecting
 			return wanted{"cancelled", silent}
 		}
 		return wanted{"connection_lost", slog.LevelWarn}
@@ -356,7 +356,7 @@ func (j journey) to(t *testing.T, s *mcpserver.Server) road {
 	return p
 }
 
-// line1 is a road without HTTP.
+// line1 is a road over a connection that is not HTTP.
 type line1 struct {
 	journey
 	*wire

@@ -55,7 +55,7 @@ func TestReadingGoroutineIsLabelledDuringQuickTool(t *testing.T) {
 				w.send(initializeAble, initialized)
 				w.taken()
 				w.practise(t, mcpserver.FirstTrust)
-				w.later(callOf(2, "slow", "{}")) // occupies the idle goroutine, so that the next task gets a new one
+				w.later(callOf(2, "slow", "{}")) // occupies the idle goroutine, so that the next task gets a new goroutine
 				synctest.Wait()
 				if got := labels.Of(t, reads); !slices.Equal(got, []string{served}) {
 					t.Errorf("between calls the goroutine that reads has the labels %q, want %q", got, served)

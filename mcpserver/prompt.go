@@ -30,7 +30,7 @@ type GetPromptRequest struct {
 type PromptHandler func(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 
 // AddPrompt adds a prompt, which needs a name. If a request lacks a required argument, the server refuses it with
-// -32602. The server also passes arguments to h that the prompt does not list.
+// -32602. The server also passes to h the arguments that the prompt does not list.
 //
 // Connected clients get a notification of the changed list. AddPrompt returns an error if a prompt of that name
 // exists.

@@ -68,7 +68,7 @@ func TestChildProcessGetsTraceWithAnyPropagator(t *testing.T) {
 			p.Inject(trace.ContextWithSpanContext(t.Context(), rec.Span("mcp_client.connect").SpanContext()), attempt)
 			want := arrived(p, rec, "tools/call trace") + " " + attempt["traceparent"]
 			if tt.name != "b3" {
-				want += "another's" // of a propagator that this program does not use
+				want += "another's" // the value of B3, which this propagator does not use
 			}
 			if want += attempt["b3"] + attempt["X-Amzn-Trace-Id"]; text != want {
 				t.Errorf("the child got %q, want %q", text, want)

@@ -15,7 +15,8 @@ type Rate struct {
 	// PerSecond is the rate. Zero means the default in [Rates], negative means no limit.
 	PerSecond float64
 
-	// Burst is the number of events that may happen at once. Zero means PerSecond, but at least 1.
+	// Burst is the number of events that may happen at once. Zero means PerSecond, but at least 1. If PerSecond is zero
+	// too, zero means the default in [Rates].
 	Burst int
 }
 
@@ -63,7 +64,7 @@ func orRate(r, usual Rate) rates.Rate {
 	return rates.Rate(r)
 }
 
-// allows takes one of the client's tokens. It returns false if there is none.
+// allows counts one event against the client's rate for what. It returns false if the event is above the rate.
 func (x *exchange) allows(what rates.Kind) bool {
 	if what == rates.None || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // do not read the clock

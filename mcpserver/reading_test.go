@@ -58,7 +58,8 @@ func (w *wire) read(t *testing.T) bool {
 	return out != ""
 }
 
-// quick serves a client whose tool runs in the reading goroutine. A call of the tool with arguments calls then.
+// quick serves a client whose tool runs in the reading goroutine. If a call of the tool has arguments, the tool calls
+// the function then.
 func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
 	then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
 	t.Helper()
@@ -119,7 +120,7 @@ func TestSlowRunOfQuickToolBlocksReadingOnlyBriefly(t *testing.T) {
 	})
 }
 
-func TestUntrustedToolRunsInAnotherGoroutine(t *testing.T) {
+func TestToolNotProvenQuickRunsInAnotherGoroutine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		runs  int
 		pause time.Duration

@@ -18,7 +18,7 @@ import (
 )
 
 // TestEachRefusalIsCountedWithItsReason checks that the server counts each kind of refusal once with its reason, and
-// writes one log record. The record may belong to another event.
+// writes one log record. In some cases, this record has the name of another event.
 func TestEachRefusalIsCountedWithItsReason(t *testing.T) {
 	call, headers := askedCall(1, "block", "{}")
 	post := func(t *testing.T, h http.Handler, body io.Reader, headers ...string) {

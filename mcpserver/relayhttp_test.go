@@ -43,7 +43,7 @@ func TestRelaySupportsHTTPSessions(t *testing.T) {
 		b.receive = hello(func(r *handed) {
 			go func() {
 				must(t, r.from.Notify(r.ctx, relay.Message{Method: "acme/told"}))
-				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // arrives on the only stream
+				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // arrives on the request's stream
 				outcome = asking(t.Context(), r.from, "acme/ask", `{}`)
 			}()
 		})

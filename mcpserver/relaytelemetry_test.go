@@ -140,7 +140,7 @@ func TestRelayedListenRequestEndsWhenAcknowledged(t *testing.T) {
 		must(t, b.peer(t).Notify(t.Context(), acknowledged))
 		acknowledged.Params = nil
 		must(t, b.peer(t).Notify(b.last(t).ctx, acknowledged))
-		must(t, b.peer(t).Notify(t.Context(), acknowledged)) // belongs to no subscription
+		must(t, b.peer(t).Notify(t.Context(), acknowledged)) // this one belongs to no subscription
 		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "subscriptions/listen"); n != 2 {
 			t.Errorf("%d of 2 requests are over with their acknowledgement", n)
 		}

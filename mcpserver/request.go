@@ -29,8 +29,8 @@ type RequestInfo struct {
 	task *tasks.Run // nil unless the call is a task or may become one
 }
 
-// RequestFrom returns the request that a handler answers. ctx is the context of the handler or derived from that
-// context. For any other context, RequestFrom returns nil.
+// RequestFrom returns the request that a handler answers. ctx is the context of the handler, or a context derived from
+// it. For any other context, RequestFrom returns nil.
 func RequestFrom(ctx context.Context) *RequestInfo {
 	r, _ := ctx.Value(rpc.InfoKey{}).(*RequestInfo)
 	return r

@@ -120,7 +120,7 @@ func (r *resources) offer() error {
 		{Method: named(mcp.MethodListResources), handle: r.list, pace: rpc.OnePace()},
 		{Method: named(mcp.MethodListResourceTemplates), handle: r.listTemplates, pace: rpc.OnePace()},
 		{Method: ofResource(mcp.MethodReadResource), handle: r.read},
-		{Method: ofResource(mcp.MethodSubscribe), handle: r.subscribe, inline: true}, // in the order of arrival
+		{Method: ofResource(mcp.MethodSubscribe), handle: r.subscribe, inline: true}, // inline, in the order of arrival
 		{Method: ofResource(mcp.MethodUnsubscribe), handle: r.unsubscribe, inline: true},
 	}})
 }

@@ -22,9 +22,9 @@ const (
 const watchCost = 128
 
 // ResourceUpdated notifies the clients that watch the resource with this URI that they should read the resource again.
-// Legacy clients watch it after resources/subscribe in a session, and modern clients after subscriptions/listen with
-// the URI. Updates within 10 ms cause one notification. While a client does not read, at most one notification waits
-// for each of its resources.
+// Legacy clients watch a resource after resources/subscribe in a session, and modern clients watch it after
+// subscriptions/listen with the URI. Updates within 10 ms cause one notification. While a client does not read, at most
+// one notification waits for each of its resources.
 //
 // All notifications of an update are in one trace, below one span. With a shared store, each process with subscribers
 // has one such trace.
@@ -51,7 +51,7 @@ type watchlist struct {
 	taken  int                 // guarded by mu; bytes that the list has reserved in room
 }
 
-// join makes the list reserve its memory in room, for the account who.
+// join makes the list reserve its memory in room, a budget that it shares with other lists, for the account who.
 func (w *watchlist) join(room *quota.Memory, who quota.Account) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +131,7 @@ func (w *watchlist) has(uri string) bool {
 	return there
 }
 
-// replace replaces the URIs of the list. It checks no limits, because another process has done so.
+// replace replaces the URIs of the list. It checks no limits, because another process has checked them.
 func (w *watchlist) replace(uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,12 +31,12 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 }
 
 // ServeStdio serves the client on standard input and output, as [Server.Serve] does, and returns when standard input
-// ends. A program may run one ServeStdio at a time.
+// ends. A program may run only one ServeStdio at a time.
 //
 // Standard output carries only frames. On Linux, macOS and the BSDs, ServeStdio redirects all other output of the
-// program and its children from standard output to standard error until it returns. If ctx ends while a read cannot be
-// interrupted, for example from a terminal, one goroutine waits for more input after ServeStdio has returned.
-// (specification 2026-07-28, basic/transports/stdio)
+// program and its children from standard output to standard error until it returns. If ctx ends during a read that
+// cannot be interrupted, for example a read from a terminal, one goroutine still waits for input after ServeStdio has
+// returned. (specification 2026-07-28, basic/transports/stdio)
 func (s *Server) ServeStdio(ctx context.Context) error {
 	in, out, restore, err := stdio.Streams()
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // Any goroutine may call Send and Close; only one goroutine at a time may call Receive. A Conn may implement two
 // optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
 // Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
-// Buffered returns false, no message is waiting, so the server may run a tool that has been fast so far before it
-// calls Receive again.
+// Buffered returns false, no message is waiting, so the server may first run a tool whose calls have been fast so far,
+// and then call Receive again.
 type Conn interface {
 	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. Send may
 	// block until the client reads, at most until ctx ends.

@@ -173,7 +173,7 @@ func TestRunningAndQueuedRequestsShareByteBudget(t *testing.T) {
 					refused(id+1, false)
 				}
 				refused(6, true)
-				for _, id := range []int{1, 5} { // a running request, and a waiting one, unless all run
+				for _, id := range []int{1, 5} { // cancels a running request, and then a waiting one, unless all run
 					w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 					refused(6+id, false) // there is room again
 					refused(20+id, true)
@@ -302,7 +302,7 @@ func TestIdleConnectionHasFewGoroutines(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if more := runtime.NumGoroutine() - before; more > 10 { // 4, and goroutines of the runtime
+		if more := runtime.NumGoroutine() - before; more > 10 { // 4 remain, and goroutines of the runtime
 			t.Errorf("%d goroutines are left of 60 calls, want a few", more)
 		}
 		if err := w.finish(); err != nil {

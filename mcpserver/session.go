@@ -32,7 +32,7 @@ type Session struct {
 	mu     sync.Mutex
 	stage  stage             // guarded by mu
 	agreed *engine.Agreement // guarded by mu; nil until initialize
-	hosts  []*host           // guarded by mu; hosts that know the session, in the order of their Init calls
+	hosts  []*host           // guarded by mu; handlers that know the session, in the order of their Init calls
 	values map[any]any       // guarded by mu
 }
 
@@ -128,7 +128,7 @@ func (s *Session) begin(a *engine.Agreement) bool {
 	return true
 }
 
-// tell calls Init of all hosts and then HandleClientCapabilities of all hosts. It stops at the first error.
+// tell calls Init of all handlers and then HandleClientCapabilities of all handlers. It stops at the first error.
 func (s *Session) tell(ctx context.Context, hosts []*host) error {
 	for _, h := range hosts {
 		if h.init != nil {
@@ -161,7 +161,7 @@ func (s *Session) open() bool {
 	return true
 }
 
-// told removes and returns the hosts that know a session that failed to open.
+// told removes and returns the handlers that know the session, after the session failed to open.
 func (s *Session) told() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,8 +179,8 @@ func (s *Session) reset() {
 	}
 }
 
-// end ends the session and returns the hosts whose Terminate the caller must call. If the session is still opening,
-// end returns no hosts, because welcome dismisses them.
+// end ends the session and returns the handlers whose Terminate the caller must call. If the session is still opening,
+// end returns no handlers, because welcome calls dismiss for them.
 func (s *Session) end() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +207,8 @@ func (x *exchange) agree(ctx context.Context, a *engine.Agreement) error {
 
 var errOpened = rpc.InvalidRequest("the session is already open")
 
-// welcome opens the session of a client with the terms a, unless a host rejects it. An error rejects the session.
+// welcome opens the session of a client with the terms a, unless a handler rejects the session. An error rejects the
+// session.
 func (c *connection) welcome(ctx context.Context, a *engine.Agreement) error {
 	if !c.public.begin(a) {
 		return errOpened
@@ -245,8 +246,8 @@ func (s *Server) farewell() time.Duration {
 	return 0
 }
 
-// dismiss calls the Terminate methods of hosts, the latest host first. It returns 1 if one of them ignores the end of
-// its context. reason applies only if the session has no reason yet.
+// dismiss calls the Terminate methods of the handlers in hosts, in reverse order. It returns 1 if one of the methods
+// ignores the end of its context. reason applies only if the session has no reason yet.
 func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
 	if len(hosts) == 0 && (c.exchange.s.resources.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
@@ -258,7 +259,7 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.exchange.Life), c.exchange.s.engine.Patience())
 	defer cancel()
 	done := make(chan struct{})
-	go func() { // ends with the hosts, whose context ends
+	go func() { // ends when the methods return; their context has a deadline
 		defer close(done)
 		c.exchange.unwatchAll(ctx, &c.watched)
 		for _, h := range slices.Backward(hosts) {
@@ -275,8 +276,9 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	}
 }
 
-// The methods of [Session] below notify only the client of the session; the methods of [Server] notify all clients.
-// They are for a server that keeps separate state for each client, such as a connection to another server.
+// The methods of [Session] below notify only the client of the session; the methods of [Server] notify all clients. The
+// methods of [Session] are for a server that keeps separate state for each client, such as a connection to another
+// server.
 
 // ToolsChanged notifies the client of the session that the list of tools has changed, as [Server.ToolsChanged] notifies
 // all clients.

@@ -108,7 +108,7 @@ func TestStrayResponseLoggingIsRateLimited(t *testing.T) {
 	})
 }
 
-func TestLostNotificationIsError(t *testing.T) {
+func TestLostNotificationIsRecordedAsConnectionLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})

@@ -24,9 +24,9 @@ const defaultStateTTL = 15 * time.Minute
 
 // Properties of a sealed state.
 const (
-	maxState     = 1 << 20 // characters on the wire
+	maxState     = 1 << 20 // maximum length on the wire, in characters
 	stateKeySize = 32      // bytes, for AES-256
-	stateVersion = 1       // the first byte
+	stateVersion = 1       // first byte of a sealed state
 )
 
 // state is the data that a handler keeps from one round of a request to the next. The client stores it, encrypted.

@@ -37,7 +37,7 @@ type streamConn struct {
 	in      *ndjson.Reader
 	out     *ndjson.Writer
 
-	ctx  context.Context // context of the latest Receive, which interrupts the read when it ends; owned by Receive
+	ctx  context.Context // context of the latest Receive; its end interrupts the read; owned by Receive
 	stop func() bool     // stops watching ctx; owned by Receive
 }
 

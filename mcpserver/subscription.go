@@ -23,7 +23,7 @@ const maxListening = 1024
 // (specification 2026-07-28, basic/patterns/subscriptions)
 type subscription struct {
 	call    *call
-	filter  mcp.SubscriptionFilter // wishes that the server granted, except for resources
+	filter  mcp.SubscriptionFilter // the part of the client's filter that the server granted, without resources
 	watched watchlist              // resources that the server granted
 	meta    mcp.Meta               // _meta of all messages of the subscription
 	notices notices
@@ -76,8 +76,8 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	return nil, nil
 }
 
-// honour grants the wishes of the client that the server can fulfil, and returns them. It does not grant resources
-// that do not exist or that exceed the limit.
+// honour returns the part of wishes, the filter in the client's request, that the server grants. It does not grant
+// resources that do not exist or that exceed the limit.
 func (s *Server) honour(ctx context.Context, sub *subscription,
 	wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
 	declared := s.capabilities(sub.call.info.Version)
@@ -152,7 +152,7 @@ func (sub *subscription) tell(n queuedNotice) {
 }
 
 // Run ends the subscription, once. It sends notifications/cancelled and then the result, unless the client has
-// cancelled the request: one page of the specification requires the notification, another the result.
+// cancelled the request: one page of the specification requires the notification, and another page requires the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {

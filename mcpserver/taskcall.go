@@ -140,7 +140,7 @@ func (r *RequestInfo) TaskID() string {
 // TaskStatus sets the status message of the task, which clients show to people. It does not wait. If several messages
 // follow within 250 ms, clients may see only the last. TaskStatus does nothing if there is no task.
 //
-// If the handler's context has ended, TaskStatus returns its cause ([context.Cause]). The handler may then return.
+// If the handler's context has ended, TaskStatus returns the cause ([context.Cause]). The handler may then return.
 func (r *RequestInfo) TaskStatus(message string) error {
 	if r.TaskID() == "" {
 		return nil
@@ -159,7 +159,7 @@ func (c *connection) NotifyTask(method, id string) {
 	}
 }
 
-// offer queues a notice, unless the queue already has most notices.
+// offer queues a notice, unless the number of queued notices has reached the limit, most.
 func (n *notices) offer(one notice, most int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

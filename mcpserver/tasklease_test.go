@@ -128,7 +128,7 @@ func TestShutdownFreesTasksInOwnStore(t *testing.T) {
 		if err := c.server.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute) // longer than the timers of ended work, which also keep memory; tasks would stay for an hour
+		time.Sleep(time.Minute) // the timers of ended work, which keep memory, have fired; the TTL of tasks is an hour
 		left := heap() - empty
 		for range 10 { // repeat, because a garbage collection may have been running
 			if left <= size/2 {

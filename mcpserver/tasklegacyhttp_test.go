@@ -72,7 +72,7 @@ func TestHTTPLegacyTaskSendsRequestsOnResultStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
-			KeepAlive: -1}) // a waiting client leaves room for others
+			KeepAlive: -1}) // the only place stays free while a client waits
 		c := &webTasker{web: w, headers: []string{"Mcp-Session-Id", w.openAble("2025-11-25")}}
 		id := c.begin("interview", "{}")
 		if m := c.ask("tasks/get", about(id)); !strings.Contains(string(m.Result), `"status":"input_required"`) {

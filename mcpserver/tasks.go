@@ -125,8 +125,8 @@ func missingExtension(name string) error {
 	return missingCapability(need, fmt.Errorf("the client has not declared the extension %s", name))
 }
 
-// legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. If the client has no session,
-// every initialize has declared them.
+// legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. To a client without a session,
+// the server declares them in every answer to initialize.
 func (c *call) legacyTasks() bool {
 	agreed := c.info.from.Agreed
 	if c.info.Version != mcp.Version20251125 || agreed == nil || !c.x.s.tasks.offered.Load() {
@@ -255,7 +255,7 @@ func (t *serverTasks) list(ctx context.Context, c *call) (any, error) {
 	return result, nil
 }
 
-// taskCursor returns the cursor for the tasks behind p.
+// taskCursor returns the cursor for the tasks after p.
 func taskCursor(p store.TaskPlace) string {
 	return dressed(strconv.FormatInt(p.Created, 10) + " " + p.ID)
 }

@@ -53,8 +53,8 @@ func TaskAfter(d time.Duration) ToolOption {
 	}
 }
 
-// TaskTTL is like [TaskTool], and sets the TTL of the tasks. Zero means [TaskOptions.TTL], and a negative TTL never
-// ends.
+// TaskTTL is like [TaskTool], and sets the TTL of the tasks. Zero means [TaskOptions.TTL]. With a negative TTL, tasks
+// never expire.
 func TaskTTL(d time.Duration) ToolOption { return func(o *toolOptions) { o.tasks().ttl = d } }
 
 // tasks returns the task properties of the tool.
@@ -116,18 +116,18 @@ type TaskOptions struct {
 	PollInterval time.Duration
 
 	// MaxRunning is the maximum number of tasks that run in this server at once, including tasks that wait for input. The
-	// server refuses more tasks, over HTTP with 429. One [HTTPOptions.Account] may use half of the places, two may use a
-	// third each, and so on. Zero means 1,024.
+	// server refuses more tasks, over HTTP with 429. One [HTTPOptions.Account] may have half of this number, two accounts
+	// may have a third each, and so on. Zero means 1,024.
 	MaxRunning int
 
 	// MaxKept is the maximum number of tasks of this server in the store. A task counts from its creation until its TTL
 	// has passed, and always if the TTL is unlimited. The server refuses more tasks, over HTTP with 429. One account may
-	// use half of the places, as with MaxRunning. Zero means 10,000.
+	// have half of this number, as with MaxRunning. Zero means 10,000.
 	MaxKept int
 
-	// MaxKeptBytes limits the total bytes of the results and questions of these tasks and of the client's responses.
-	// Without room for its result, a task fails; without room for a response, the server refuses the response. One
-	// account may use half of the bytes, as with MaxRunning. Zero means 256 MiB.
+	// MaxKeptBytes limits the total size in bytes of the results of these tasks, their questions to the client, and the
+	// client's responses. Without room for its result, a task fails; without room for a response, the server refuses the
+	// response. One account may use half of the bytes, as with MaxRunning. Zero means 256 MiB.
 	MaxKeptBytes int
 
 	// MaxResult is the maximum size of a task's result in bytes of JSON. A task with a larger result fails. Zero means

@@ -43,7 +43,8 @@ func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// useAll makes a client call everything that such a server offers. When useAll returns, client and server have ended.
+// useAll makes a client call everything that a server of confidential offers. When useAll returns, client and server
+// have ended.
 func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	t.Helper()
 	t.Run("use", func(t *testing.T) {

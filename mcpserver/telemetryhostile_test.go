@@ -119,7 +119,7 @@ func (h *hostile) answer(ctx context.Context, frame []byte) {
 	}
 }
 
-// field returns the text behind key in a frame, up to the next comma or brace.
+// field returns the text after key in a frame, up to the next comma or brace.
 func field(frame []byte, key string) string {
 	_, rest, ok := strings.Cut(string(frame), key)
 	if !ok {

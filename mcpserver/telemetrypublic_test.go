@@ -94,7 +94,7 @@ func TestUntrustedClientSpanIsRootWithLink(t *testing.T) {
 	}
 }
 
-// The default sampler follows the decision of a client that the server trusts, but not of this client.
+// The default sampler follows the sampling decision of a trusted client. The client of this test is not trusted.
 func TestServerSamplesUntrustedCallsIndependently(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPublicEndpointFn(func(context.Context) bool { return true }))
 	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),

@@ -75,10 +75,10 @@ func toolOptionsOf(options []ToolOption) toolOptions {
 	return o
 }
 
-// CheckArguments makes the server validate the calls of a tool with raw JSON ([Server.AddTool]) as it validates the
-// calls of the function [AddTool]. The server fills in defaults, and does not call the handler with arguments that
-// violate the input schema. Structured content that violates the output schema is an internal error. If a call becomes
-// a task, the validation is part of the task.
+// CheckArguments makes the server validate the calls of a tool with raw JSON ([Server.AddTool]) in the same way as the
+// calls of a tool that the function [AddTool] has added. The server fills in defaults, and does not call the handler
+// with arguments that violate the input schema. Structured content that violates the output schema is an internal
+// error. If a call becomes a task, the validation is part of the task.
 func CheckArguments() ToolOption { return func(o *toolOptions) { o.checked = true } }
 
 // checked returns a handler that validates arguments and results around h.

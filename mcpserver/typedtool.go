@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// AddTool adds a tool that a Go function implements. AddTool infers the schemas that t does not have from the types.
+// AddTool adds a tool that a Go function implements. If t lacks a schema, AddTool infers it from the type In or Out.
 //
 // In is a struct, or a map with string keys. The fields of a struct are the tool's arguments, under their JSON names.
 // An argument is required unless its field has omitempty, omitzero or a default. Two tags describe an argument to the
@@ -40,14 +40,14 @@ import (
 // result with isError, so that the model can correct itself. Before 2025-11-25, the answer is the error -32602.
 //
 // Out determines the result:
-//   - [*mcp.CallToolResult]: the value is the result, nil for an empty one;
+//   - [*mcp.CallToolResult]: the value is the result; nil means an empty result;
 //   - string: the result is a block of text;
 //   - any other type: the result has structured content, and the same JSON in a block of text for clients that know
 //     only text. The list of tools contains the output schema. Clients of revisions before 2025-06-18 get only the
 //     text, and clients of revisions before 2026-07-28 get only the text if the output is not a JSON object.
 //
-// Arguments are invalid if their Go values would take more than 128 MiB or eight times their text, whichever is more.
-// Two million numbers fit. The method [Server.AddTool] passes JSON unchanged.
+// Arguments are invalid if their Go values would take more than 128 MiB or eight times the size of their text,
+// whichever is more. Two million numbers are accepted. The method [Server.AddTool] passes JSON unchanged.
 //
 // The server validates structured content against the output schema; a mismatch is an internal error. It treats errors
 // of h as [ToolHandler] describes.

@@ -29,7 +29,7 @@ type member[T any] struct {
 
 func (m *member[T]) in(v mcp.Version) bool { return v >= m.first && (m.last == "" || v <= m.last) }
 
-// viewOf encodes the value whole for revision v, without the members that v lacks.
+// viewOf returns the encoding of whole, a complete value, for revision v: without the members that v lacks.
 func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (json.RawMessage, error) {
 	form := &forms[max(0, slices.Index(revisions[:], v))]
 	if shown := form.Load(); shown != nil {

@@ -15,11 +15,11 @@ import (
 type wire struct {
 	in     chan received
 	done   chan struct{} // closed by Close
-	result chan error    // of Serve
+	result chan error    // result of Serve
 
 	mu   sync.Mutex
 	out  []string
-	hold chan struct{} // while not nil, Send waits until it is closed
+	hold chan struct{} // while hold is not nil, Send waits until hold is closed
 }
 
 type received struct {

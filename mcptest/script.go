@@ -35,7 +35,7 @@ func NewScript(t testing.TB) *Script {
 		select {
 		case s.dialled <- c:
 		default:
-			return // the client reconnects, and the test does not accept
+			return // 64 connections already wait for Accept: the client reconnects, and the test does not accept
 		}
 		select {
 		case <-ctx.Done():

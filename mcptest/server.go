@@ -78,9 +78,9 @@ func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 }
 
 // Kill ends all connections as if the server's process had been killed. Calls in flight fail with
-// mcpclient.ErrConnectionLost, and the contexts of handlers end. Clients can reconnect immediately; use
-// [Server.Refuse] to prevent that. Kill returns when the handlers have returned, or a moment later if a handler
-// ignores its context. The client notices the end a moment later, and also loses the calls that it sends before.
+// mcpclient.ErrConnectionLost, and the contexts of handlers end. Clients can reconnect immediately; use [Server.Refuse]
+// to prevent that. Kill returns when the handlers have returned, or a moment later if a handler ignores its context.
+// The client notices the end a moment later. Calls that it sends in this moment are lost, too.
 func (s *Server) Kill() {
 	killed := &transport.ExitError{Code: -1, Signal: "SIGKILL"}
 	var all sync.WaitGroup

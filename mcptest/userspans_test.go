@@ -254,7 +254,7 @@ func TestMiddlewareRunsInsideTheSpan(t *testing.T) {
 		{"tools/call where", trace.SpanKindServer, "server"},
 		{"roots/list", trace.SpanKindServer, "asked"},
 	} {
-		spans := rec.SpansNamed(want.span, want.kind) // a second round, because the server asks in its answer
+		spans := rec.SpansNamed(want.span, want.kind) // the spans of all rounds: the server may ask in its answer
 		if len(spans) > 0 && valueOf(spans[0], want.key) != "true" {
 			t.Errorf("the %v span %s has no attribute of its middleware, %v", want.kind, want.span, spans[0].Attributes())
 		}

@@ -64,8 +64,8 @@ func newAdd(s streams) *cobra.Command {
 	return cmd
 }
 
-// allowedName matches the names of saved servers. It excludes colons, because HOST:NAME selects a server of a host, and
-// leading dashes, because a dash begins a flag.
+// allowedName matches the names of saved servers. The pattern excludes colons, because HOST:NAME selects a server of a
+// host, and leading dashes, because a dash begins a flag.
 var allowedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (a *addition) run(s streams, name string, command []string) error {

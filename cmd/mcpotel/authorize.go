@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// newAuthorizer returns an authorizer through which the person at this terminal signs in. It stores the tokens for the
-// next run.
+// newAuthorizer returns an authorizer through which the person at this terminal signs in. The authorizer stores the
+// tokens for the next run.
 func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -35,7 +35,8 @@ func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.
 	return auth.New(options)
 }
 
-// person is the person at this terminal. The authorization server redirects the browser to a loopback listener.
+// person asks the person at this terminal to authorize. The authorization server redirects the browser to a loopback
+// listener.
 type person struct {
 	*auth.Loopback
 	console *console

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// headers collects the HTTP header fields of a flag. They may hold secrets, so no message quotes them.
+// headers collects the HTTP header fields of a flag. The fields may hold secrets, so no message quotes them.
 type headers struct {
 	flag  string
 	given []string

@@ -21,7 +21,7 @@ func (b *bearerFlags) flags(f *pflag.FlagSet) {
 		"its audience")
 }
 
-// check validates the flags: all three are required together, with --listen, and each is a secure URL.
+// check validates the flags: if one of them is given, all three and --listen are required, and each is a secure URL.
 func (b *bearerFlags) check(listens bool) error {
 	switch given := *b; {
 	case given == bearerFlags{}:

@@ -90,7 +90,7 @@ func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpcl
 	return client, own, nil
 }
 
-// noTool is the error for a tool that no server of the group has. It lists the tools of the servers that answer.
+// noTool is the error for a tool that no server of the group has. The error lists the tools of the servers that answer.
 func (c *connection) noTool(ctx context.Context, s *servers, name string) error {
 	tools, _ := c.tools(ctx, s) // a server that fails contributes no tools
 	var names []string

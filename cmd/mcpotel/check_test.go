@@ -125,7 +125,7 @@ func TestMisuseOfCheckIsExplained(t *testing.T) {
 	}
 }
 
-func TestOneToolIsSingular(t *testing.T) {
+func TestCountOfOneToolIsSingular(t *testing.T) {
 	if got := areTools(1); got != "1 tool is" {
 		t.Errorf("got %q, want the singular", got)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lineVariable is the environment variable for the whole line to complete, because the server may be named after the
-// cursor.
+// lineVariable is the environment variable for the whole line to complete, because the words that select the server may
+// follow the cursor.
 const lineVariable = "MCPOTEL_COMPLETE_LINE"
 
 // shell is a shell that has completions.

@@ -22,7 +22,7 @@ func completes(t *testing.T, args ...string) (names []string) {
 	}
 	for _, line := range lines[:len(lines)-1] {
 		name, _, _ := strings.Cut(line, "\t")
-		if strings.HasPrefix(name, args[len(args)-1]) { // shells do that
+		if strings.HasPrefix(name, args[len(args)-1]) { // a shell filters in the same way
 			names = append(names, name)
 		}
 	}
@@ -31,7 +31,7 @@ func completes(t *testing.T, args ...string) (names []string) {
 
 func TestCompletionAsksTheServerForNames(t *testing.T) {
 	noCollector(t)
-	t.Setenv(patienceVariable, "1m") // on a slow machine
+	t.Setenv(patienceVariable, "1m") // for a slow machine
 	url, _ := serves(t, "0")
 	types := echoes(t, manyTypes(t))
 	file := configFile(t, "")
@@ -58,7 +58,7 @@ func TestCompletionAsksTheServerForNames(t *testing.T) {
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}},
 		{[]string{"de"}, []string{"demo", "describe"}},
 		{[]string{"help", "tas"}, []string{"task"}},
-		{[]string{"call", "forecast", "--", ""}, nil}, // the server's command
+		{[]string{"call", "forecast", "--", ""}, nil}, // words of the server's command
 		{[]string{"call", "forecast", "--", "mcpotel", ""}, nil},
 		{[]string{"call", ""}, nil},                                  // no server
 		{[]string{"call", "--url", "http://127.0.0.1:1/", ""}, nil},  // an unreachable server

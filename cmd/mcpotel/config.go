@@ -118,8 +118,8 @@ func memberNames(members []mcpclient.Member) string {
 	return strings.Join(all, ", ")
 }
 
-// named returns the saved server with this name: this program's own server, or else the only server of a host.
-// HOST:NAME selects the server of a host.
+// named returns the saved server with this name: the server that this program has saved, or else the only server with
+// this name in the files of all hosts. HOST:NAME selects the server in the file of one host.
 func named(name string) (*hostfile.Saved, error) {
 	all, problems := hostfile.All()
 	var found []*hostfile.Saved

@@ -220,11 +220,11 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 	options := &mcpclient.Options{
 		ClientInfo:     mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout: 30 * time.Second,
+		// Timeouts.Close gives a server that exports its own spans time to flush them
 		Timeouts: mcpclient.Timeouts{Init: cmp.Or(c.connectTimeout,
 			max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
 			Start: cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)), Close: 2 * time.Second},
-		Backoff: mcpclient.Backoff{Attempts: 1},
-		// gives a server that exports its own spans time to flush
+		Backoff:    mcpclient.Backoff{Attempts: 1},
 		Telemetry:  o.telemetry(),
 		Features:   c.answers(server),
 		Middleware: []mcpclient.Middleware{c.oddTools(server)},
@@ -300,7 +300,7 @@ func (r *roots) add(path string) error {
 	}
 	slashed := filepath.ToSlash(absolute)
 	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // C:/work
+		slashed = "/" + slashed // such as C:/work on Windows
 	}
 	u := url.URL{Scheme: "file", Path: slashed}
 	*r = append(*r, &mcp.Root{URI: u.String(), Name: filepath.Base(absolute)})

@@ -98,7 +98,7 @@ func (d *demo) connect(ctx context.Context) error {
 		&mcpclient.Options{
 			Name:       "demo",
 			ClientInfo: mcp.Implementation{Name: "mcpotel-demo", Version: version()},
-			Timeouts:   mcpclient.Timeouts{Close: 2 * time.Second}, // for the server to export its last spans
+			Timeouts:   mcpclient.Timeouts{Close: 2 * time.Second}, // gives the server time to export its last spans
 			Telemetry:  d.o.telemetry(),
 		})
 	span.End()

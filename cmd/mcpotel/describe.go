@@ -54,7 +54,7 @@ func (c *connection) runDescribe(ctx context.Context) error {
 
 // description is the output of "describe" for a tool.
 type description struct {
-	Name        string              `json:"name"` // the name for calls, with the server's name in front in a group
+	Name        string              `json:"name"` // the name for calls; in a group, the server's name is its prefix
 	Title       string              `json:"title,omitzero"`
 	Description string              `json:"description,omitzero"`
 	Arguments   []argument          `json:"arguments"`

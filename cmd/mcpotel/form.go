@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Commands that a person can type instead of an answer. With a leading space they are literal answers.
+// Commands that a person can type instead of an answer. With a leading space, these texts are literal answers.
 const (
 	decline = "/no"
 	cancel  = "/cancel"

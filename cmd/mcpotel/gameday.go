@@ -179,8 +179,8 @@ func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
 	return o, nil
 }
 
-// beginService starts the telemetry of a game day service. It exports every five seconds, so that all drills fit into
-// half an hour.
+// beginService starts the telemetry of a game day service. The service exports every five seconds, so that all drills
+// fit into half an hour.
 func beginService(ctx context.Context, service string) (gameday.Exporting, error) {
 	const few = "OTEL_GO_X_CARDINALITY_LIMIT"
 	os.Unsetenv("OTEL_SERVICE_NAME") // the variable would give all services the same name

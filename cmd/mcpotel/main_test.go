@@ -80,7 +80,7 @@ func noCollector(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {
 		if key, value, _ := strings.Cut(kv, "="); strings.HasPrefix(key, "OTEL_") {
-			t.Setenv(key, value) // restored at the end
+			t.Setenv(key, value) // restores the variable at the end of the test
 			os.Unsetenv(key)
 		}
 	}

@@ -23,8 +23,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// observation is the telemetry of one run. Log records go to the console. As OTLP, the telemetry goes to the collector
-// in the environment, or to a receiver in this process from which the command draws traces.
+// observation is the telemetry of one run. Log records go to the console. OTLP carries the telemetry to the collector
+// that the environment names, or to a receiver in this process. From the spans in this receiver, the command draws
+// traces.
 type observation struct {
 	providers *otlp.Providers
 	sink      *otlpsink.Sink // nil if a collector receives the telemetry, or if nothing is exported
@@ -37,7 +38,8 @@ var exportsSoon = otlp.WithExportInterval(100 * time.Millisecond)
 // signals are the kinds of telemetry, as they appear in the names of environment variables.
 var signals = []string{"TRACES", "METRICS", "LOGS"}
 
-// observe sets up the telemetry. With embedded, and without a collector, a receiver in this process keeps the spans.
+// observe sets up the telemetry. If embedded is true and the environment names neither a collector nor another
+// exporter, a receiver in this process keeps the spans.
 func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool,
 	options ...otlp.Option) (*observation, error) {
 	o := &observation{}
@@ -144,12 +146,12 @@ func (o *observation) logger() *slog.Logger {
 	return o.providers.Logger()
 }
 
-// start starts a span for the command itself. It is the parent of the spans of the command's calls.
+// start starts a span for the command itself. This span is the parent of the spans of the command's calls.
 func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {
 	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name)
 }
 
-// patience limits how long drawing waits for the spans of other processes.
+// patience limits how long draw waits for the spans of other processes.
 const patience = 3 * time.Second
 
 // draw draws the trace of span, which has ended. It waits until complete reports that all spans have arrived. If

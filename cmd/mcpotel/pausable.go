@@ -11,7 +11,7 @@ import (
 )
 
 // pausable is a context with a time limit that pauses while a person answers a question. Calls to a legacy server need
-// it, because the client does not know to which of its calls a question of the server belongs.
+// a pausable, because the client does not know to which of its calls a question of the server belongs.
 type pausable struct {
 	context.Context
 	end context.CancelCauseFunc

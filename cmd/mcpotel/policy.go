@@ -31,7 +31,7 @@ func (p *policyFlags) flags(f *pflag.FlagSet) {
 	p.timed = f.Lookup("timeout")
 }
 
-// policy returns the policy of the flags and the file; nil without any.
+// policy returns the policy of the flags and the file; nil without flags and file.
 func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	if p.file == "" && p.allow == nil && p.deny == nil && !p.timed.Changed {
 		return nil, nil

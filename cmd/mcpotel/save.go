@@ -96,7 +96,7 @@ func (s *saver) file(what, name, mimeType string, data []byte) (string, error) {
 }
 
 const (
-	mostAlike   = 1000 // maximum of files with the same name and a number
+	mostAlike   = 1000 // maximum of files whose names differ only in the number that write appends
 	longestName = 255  // maximum of bytes in a name, the limit of common file systems
 )
 

@@ -24,7 +24,7 @@ type server struct {
 	name   string // name for people; with several servers, the name in the file
 	label  string // prefix of its output lines; empty for one server
 	client *mcpclient.Client
-	silent bool // the file disables listening for its changes
+	silent bool // the file disables listening for changes of this server
 }
 
 // open connects to the only server.

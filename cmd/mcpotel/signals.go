@@ -31,7 +31,7 @@ func untilSignal(parent context.Context) (_ context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1) // only the first signal is needed
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() { // ends with ctx, after duplicates of the signal
+	go func() { // ends with ctx, or when duplicates of the first signal can no longer arrive
 		select {
 		case s := <-signals:
 			end(&interruption{s.(syscall.Signal)})

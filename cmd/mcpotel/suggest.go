@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
-// patienceVariable limits the time for a completion: a duration such as 10s.
+// patienceVariable is the environment variable that limits the time for a completion: a duration such as 10s.
 const patienceVariable = "MCPOTEL_COMPLETE_WITHIN"
 
 // suggestWithin returns the time limit for a completion.
@@ -33,7 +33,7 @@ func suggestWithin() time.Duration {
 }
 
 // suggester returns the completions from a server. args are the arguments before the one that is being completed, and
-// typed is its beginning.
+// typed is the text of that argument up to the cursor.
 type suggester func(ctx context.Context, c *connection, s *servers, args []string, typed string) []string
 
 // suggest completes arguments of a command from its server. On a timeout or any other error there are no completions
@@ -72,7 +72,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 	return cmd
 }
 
-// readLine adds the flags and the server after the cursor of the line that is being completed.
+// readLine adds the flags and the server's command that follow the cursor in the line that is being completed.
 func (c *connection) readLine(cmd *cobra.Command) {
 	words := shellSplit(os.Getenv(lineVariable))
 	if len(words) < 2 {
@@ -231,8 +231,8 @@ func suggestResources(ctx context.Context, _ *connection, s *servers, args []str
 }
 
 // completeFlags registers completions for the flags of all commands below cmd. Only completion runs call it, for two
-// reasons: cobra keeps the registrations until the process ends, and completeFlags removes the backquotes from the
-// usages, which the help needs.
+// reasons: cobra keeps the registrations until the process ends, and completeFlags removes the backquotes in the usages
+// of flags, although the help needs these backquotes.
 func completeFlags(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completeFlags(c)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// startTool calls a tool. If the server makes the call a task, it prints the task's id.
+// startTool calls a tool. If the server makes the call a task, startTool prints the task's id.
 func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, tool string, arguments any) error {
 	task, err := client.StartTool(ctx, tool, arguments, mcpclient.WithProgress(c.console.progress))
 	if err != nil {

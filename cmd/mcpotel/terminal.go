@@ -165,7 +165,7 @@ func (c *console) setAsking(asking bool) {
 	c.pause(asking)
 }
 
-// pause stops or resumes the clocks. The caller holds mu.
+// pause stops the clocks if standing is true, and otherwise resumes them. The caller holds mu.
 func (c *console) pause(standing bool) {
 	for p := range c.clocks {
 		p.ask(standing)
@@ -203,7 +203,7 @@ func (c *console) ask(ctx context.Context, prompt string) (string, error) {
 	if c.read == nil {
 		read := make(chan answer, 1)
 		c.read = read
-		go func() { // ends with the line or the program: reading a terminal cannot be interrupted
+		go func() { // ends after a line or with the program: a read from a terminal cannot be interrupted
 			line, err := c.in.ReadString('\n')
 			read <- answer{line, err}
 		}()

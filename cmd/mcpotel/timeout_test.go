@@ -51,7 +51,7 @@ func TestTotalTimeoutExcludesQuestionsToTheUser(t *testing.T) {
 				case <-ctx.Done():
 					return ctx.Err()
 				}
-				back := c.console.elsewhere() // such as a browser
+				back := c.console.elsewhere() // the person is busy in another program, such as a browser
 				time.Sleep(time.Hour)
 				back()
 			}

@@ -96,7 +96,7 @@ func printTools(w io.Writer, tools []*mcp.Tool, asJSON bool) error {
 	return nil
 }
 
-// signature returns the arguments of a schema: (city string, days? integer).
+// signature returns the arguments of a schema in the form (city string, days? integer).
 func signature(raw json.RawMessage) string {
 	var arguments []string
 	for _, p := range toolargs.Read(raw).All {

@@ -96,6 +96,6 @@ func openPage(url string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go cmd.Wait() // ends with the opener, which may be the browser itself
+	go cmd.Wait() // the goroutine ends with the opener, which may be the browser itself
 	return nil
 }

@@ -287,7 +287,7 @@ func (r *rewriting) refuse(name string, err error) error {
 	return nil
 }
 
-// changer returns the new text of a server.
+// changer returns the new text of a server's entry in the file.
 type changer func(*hostfile.Entry) ([]byte, error)
 
 // wrapped returns a function that wraps a server.

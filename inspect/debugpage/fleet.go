@@ -14,10 +14,10 @@ import (
 
 // Limits of the overview in a process with many clients.
 const (
-	onePage   = 100 // clients
-	few       = 20  // up to this many clients, the overview has no search
+	onePage   = 100 // clients on one page
+	few       = 20  // with up to this many clients, the overview has no search
 	maxGroups = 50
-	maxQuery  = 100 // bytes
+	maxQuery  = 100 // maximum length of a search text, in bytes
 )
 
 // choice selects the clients to show.

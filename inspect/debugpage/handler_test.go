@@ -39,7 +39,7 @@ func (s server) Inspect() inspect.Server { return inspect.Server(s) }
 // noon is the time at which the tests render the page.
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
-// get asks for a page of a handler mounted as users do.
+// get requests a page of h under the usual path.
 func get(t testing.TB, h http.Handler, query string, change ...func(*http.Request)) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/debug/mcp/"+query, nil)

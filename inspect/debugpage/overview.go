@@ -16,7 +16,7 @@ import (
 
 // Limits of lists on the overview.
 const (
-	maxRows   = 200 // servers
+	maxRows   = 200 // maximum number of servers
 	maxOldest = 20
 )
 
@@ -81,7 +81,7 @@ func (c chosenOverview) MarshalJSON() ([]byte, error) {
 type overviewModel struct {
 	overview
 	Up                         time.Duration
-	EndedClients, EndedServers int // numbers that are not shown; counted only if none runs
+	EndedClients, EndedServers int // ended clients and servers, not shown; counted only if none runs
 
 	Tiles       []tile
 	ServerTiles []tile

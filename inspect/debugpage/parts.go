@@ -206,7 +206,7 @@ func (h *handler) flightRow(e *telemetry.FlightEntry, now time.Time) flightRow {
 		r.Word, r.Class, r.Bad = cmp.Or(e.Reason, "failed"), "bad", true
 	case e.Kind == "transition":
 		r.Word, r.Class = e.To, map[string]string{"ready": "good", "backoff": "bad", "closing": "mute"}[e.To]
-	case e.Reason != "": // the fault was the client's, say, or there is more to come
+	case e.Reason != "": // for example, the client caused the error, or the result is not final
 		r.Class = "mute"
 	case e.Kind == "request", e.Kind == "handler", e.Kind == "attempt":
 		r.Word, r.Class = "ok", "good"

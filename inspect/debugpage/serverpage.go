@@ -19,7 +19,7 @@ type serverModel struct {
 	Connections []connectionRow
 	MoreConns   int // number of connections that are not shown
 	Rows        []requestRow
-	More        int // likewise
+	More        int // number of requests that are not shown
 	TaskRows    []inspect.Task
 	MoreTasks   int
 	Networks    []networkPart

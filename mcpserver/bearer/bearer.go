@@ -1,7 +1,7 @@
 // Package bearer protects an MCP server over HTTP with access tokens. It implements the resource server of the
-// specification (2026-07-28, basic/authorization). [Require] passes requests with a valid token and tells other
-// clients where to get one. [Metadata] serves the document that it refers to. Handlers get the caller's identity from
-// the context with [PrincipalFrom].
+// specification (2026-07-28, basic/authorization). [Require] passes on requests with a valid token. Its response to any
+// other request refers to a document that names the authorization servers, where clients get tokens; [Metadata] serves
+// this document. Handlers get the caller's identity from the context with [PrincipalFrom].
 //
 //	const resource = "https://mcp.example.com/mcp"
 //	keys, err := bearer.NewJWT(bearer.JWT{Issuer: "https://as.example.com", KeysURL: "https://as.example.com/keys"})

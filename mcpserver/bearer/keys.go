@@ -51,7 +51,7 @@ func newKeySource(j JWT) (keySource, error) {
 	return &fetchedKeys{url: j.KeysURL, client: client}, nil
 }
 
-// secureRedirect refuses a redirect from https to another scheme.
+// secureRedirect refuses a redirect from https to another scheme, and a fourth redirect.
 func secureRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > 3 || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return errors.New("redirect refused")
@@ -157,7 +157,7 @@ func (f *fetchedKeys) fetch() {
 	defer cancel()
 	var keys []jose.JSONWebKey
 	var err error
-	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // user code: Client
+	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // JWT.Client is user code
 		err = failed
 	}
 	f.mu.Lock()

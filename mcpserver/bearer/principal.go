@@ -91,8 +91,8 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 }
 
 // Identity returns a string that identifies the issuer, subject and client of the request's token. The string is the
-// same for all their tokens, and empty without [Require]. Identity is the default of HTTPOptions.Principal in package
-// mcpserver, so a session belongs to the principal that opened it.
+// same for all tokens with this issuer, subject and client, and empty without [Require]. Identity is the default of
+// HTTPOptions.Principal in package mcpserver, so a session belongs to the principal that opened it.
 func Identity(r *http.Request) string { return identity.From(r.Context()) }
 
 func (p *Principal) anonymous() bool { return p.Subject == "" && p.ClientID == "" }

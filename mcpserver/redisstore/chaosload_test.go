@@ -129,7 +129,7 @@ type load struct {
 	mu      sync.Mutex
 	ids     int
 	runs    map[string]*run
-	strange []string  // lines of processes that no call explains
+	strange []string  // lines that processes have printed for no known call
 	weather int       // even in fair weather, when calls must not fail; odd in foul weather
 	since   time.Time // start of the current weather
 	foul    []span    // past periods of foul weather

@@ -147,7 +147,7 @@ func TestFollowerDetectsEventsLostByRedis(t *testing.T) {
 		got[1].Previous != got[0].ID.Sequence {
 		t.Errorf("want two events and a gap behind %s, got %+v", last, got)
 	}
-	add(3) // the process of the stream continues
+	add(3) // the process that writes the stream continues
 	if got := behind(store.EventID{Stream: stream, Sequence: 2}); len(got) != 1 || got[0].ID.Sequence != 3 {
 		t.Errorf("want the third event of a stream of which the second is lost, got %+v", got)
 	}
@@ -259,7 +259,7 @@ func TestAllKeysExpire(t *testing.T) {
 		t.Error(err)
 	}
 	for _, key := range keys(t, c, t.Name()+":") {
-		if strings.Contains(key, "{session}") && !strings.Contains(key, ":write:") { // these expire
+		if strings.Contains(key, "{session}") && !strings.Contains(key, ":write:") { // keys with :write: stay until they expire
 			t.Errorf("%s is left, want nothing of a session that is over", key)
 		}
 	}

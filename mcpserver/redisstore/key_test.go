@@ -180,7 +180,7 @@ func isFunc(d ast.Decl, name string) bool {
 	return ok && f.Name.Name == name
 }
 
-// madeIn returns the variables of a declaration that makers set.
+// madeIn returns those variables of a declaration whose values come from makers.
 func madeIn(d ast.Decl) map[string]bool {
 	made := map[string]bool{}
 	ast.Inspect(d, func(n ast.Node) bool {

@@ -38,7 +38,7 @@ return 1`)
 func (s sessions) Publish(ctx context.Context, process string, message []byte) error {
 	keep := int64(0)
 	if process != "" {
-		keep = millis(undelivered) // until the process first calls Beat
+		keep = millis(undelivered) // applies until the process first calls Beat
 	}
 	keys := []string{s.key(kindProcess, process), s.key(kindMessages, process), s.key(kindPositions, process)}
 	n, err := s.write(ctx, publishScript, process, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()

@@ -32,7 +32,7 @@ import (
 )
 
 // environmentServe is an environment variable that makes the test binary run a server instead of the tests. Its value
-// is a served, encoded as JSON.
+// is the JSON of a [served].
 const environmentServe = "REDISSTORE_TEST_SERVE"
 
 // served configures a server process.

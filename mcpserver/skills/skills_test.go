@@ -37,7 +37,7 @@ func (c *Catalog) all() []string {
 	return uris
 }
 
-func TestNestedSkillIsSeparate(t *testing.T) {
+func TestNestedSkillIsAlsoASkillOfItsOwn(t *testing.T) {
 	c := newCatalog(t)
 	err := c.Add("acme/outer", fstest.MapFS{
 		"SKILL.md": manifest("outer"), "a.md": {}, "deep/inner/SKILL.md": manifest("inner"), "deep/inner/b.md": {},

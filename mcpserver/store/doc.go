@@ -3,7 +3,8 @@
 // them, this package has a memory store for one process, and package redisstore has a store in Redis. Package
 // storetest has conformance tests for your own stores.
 //
-// A server calls a store from many goroutines. If a store panics or ends its goroutine, only the current call fails.
+// A server calls a store from many goroutines. If a method of a store panics or ends the calling goroutine, only this
+// call fails.
 package store
 
 import "errors"

@@ -7,8 +7,8 @@ import (
 )
 
 // Events stores the events on the streams of legacy sessions, so that a client can resume after its connection breaks.
-// An Events must be safe for concurrent use. The server calls the methods while it holds the stream, so they should be
-// quick. A store may drop the oldest events; the server then reports the gap to the client.
+// An Events must be safe for concurrent use. The server may hold the lock of a stream during a call, so the methods
+// should be quick. A store may drop the oldest events; the server then reports the gap to the client.
 type Events interface {
 	// Append stores an event of a session. Append must copy the data if the store keeps the data. The server appends the
 	// events of one stream in the order of their numbers. After an error, the server still sends the event, but a client

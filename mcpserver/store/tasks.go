@@ -28,9 +28,9 @@ type Tasks interface {
 	// The store keeps the task until r.Expires, and no longer.
 	Save(ctx context.Context, r *Task) error
 
-	// List returns up to limit stored tasks of a principal after the place behind, in the order of their places. If there
-	// are fewer than limit, no more follow. principal is not empty. The records may lack Requests, Responses, Result and
-	// Error. List may miss a task that another call saves for the first time during List.
+	// List returns the stored tasks of a principal that come after behind, in the order of their places, and at most limit
+	// of them. If List returns fewer than limit, no more follow. principal is not empty. The records may lack Requests,
+	// Responses, Result and Error. List may miss a task that another call saves for the first time during List.
 	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error)
 
 	// Watch calls changed for each revision that any process saves from now on, until the caller calls stop. ctx bounds
@@ -63,7 +63,7 @@ type Task struct {
 
 	// Result is the result of a completed task, or of a failed task of 2025-11-25, as JSON of the Version.
 	Result json.RawMessage `json:"result,omitzero"`
-	Error  *mcp.Error      `json:"error,omitzero"` // for other failed tasks
+	Error  *mcp.Error      `json:"error,omitzero"` // error of any other failed task; else nil
 
 	CancelRequested bool      `json:"cancelRequested,omitzero"` // the client has requested cancellation
 	Owner           string    `json:"owner,omitzero"`           // the server that runs the handler

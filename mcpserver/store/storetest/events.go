@@ -14,7 +14,7 @@ import (
 )
 
 // TestEvents tests a shared store of events. For each session, the store must keep at least 100 events and 1 MiB, and
-// at most the given numbers.
+// at most the given number of events and size bytes.
 func TestEvents(t *testing.T, events, size int, open func(t *testing.T) store.SharedEvents) {
 	for name, test := range map[string]func(*testing.T, store.SharedEvents){
 		"EventsAreStoredByStream":           keptEvents,

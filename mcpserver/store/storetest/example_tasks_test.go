@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
-// testTasks calls TestTasks for a memory store, in a bubble of testing/synctest. A database has its own clock, so its
-// test sets no Around and a longer Unit.
+// testTasks calls TestTasks for a memory store, in a bubble of testing/synctest. A database has its own clock. So the
+// test of a store in a database leaves Around nil, and sets a longer Unit.
 func testTasks(t *testing.T) {
 	storetest.TestTasks(t, storetest.TasksHarness{
 		Open: func(*testing.T) (one, other store.Tasks) {
