@@ -22,7 +22,7 @@ func CheckMessages(p *mcp.CreateMessageParams) error {
 	return checkConversation(p.Messages)
 }
 
-// toolChoices are the valid modes; the empty mode means absent.
+// toolChoices are the valid modes; the empty mode means that the request has no mode.
 var toolChoices = []mcp.ToolChoiceMode{"", mcp.ToolChoiceAuto, mcp.ToolChoiceRequired, mcp.ToolChoiceNone}
 
 func checkPreferences(p *mcp.ModelPreferences) error {

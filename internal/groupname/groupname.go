@@ -40,7 +40,7 @@ func New(separator string, limit int) (Naming, error) {
 	return n, nil
 }
 
-// filler returns the character that replaces invalid characters, or 0 if the separator leaves none.
+// filler returns the character that replaces invalid characters, or 0 if the separator contains all candidates.
 func (n Naming) filler() byte {
 	for _, b := range []byte("-_.") {
 		if strings.IndexByte(n.separator, b) < 0 {

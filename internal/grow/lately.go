@@ -5,7 +5,7 @@ const (
 	Kept = 64 << 10
 
 	quiet = 64 // consecutive messages below Kept after which large messages are considered over
-	part  = 32 // a buffer must reach 1/part of the expected size before it grows to it at once
+	part  = 32 // a buffer must reach 1/part of the expected size before it grows to the expected size in one step
 )
 
 // Lately records the sizes of the latest messages of a stream. The zero value has seen no message.

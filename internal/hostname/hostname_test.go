@@ -176,7 +176,8 @@ func TestLoopbackAddrRecognizesLoopback(t *testing.T) {
 	}
 }
 
-// A loopback host is also plain, so that a guard that requires both accepts it; both hold in upper case, too.
+// A loopback host is also plain, so that a guard that requires both properties accepts it. Neither property depends on
+// letter case.
 func TestLoopbackIsPlainInAnyCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		host := rapid.OneOf(

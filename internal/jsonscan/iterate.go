@@ -91,7 +91,8 @@ func (c *cursor) Fail(err error) {
 // Err returns the error that ended the iteration, or nil.
 func (c *cursor) Err() error { return c.err }
 
-// End returns the offset behind the closing bracket. It is valid after Next has returned false and Err nil.
+// End returns the offset behind the closing bracket. It is valid after Next has returned false and Err has returned
+// nil.
 func (c *cursor) End() int { return c.i }
 
 func (c *cursor) want(ok bool, kind string) {

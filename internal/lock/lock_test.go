@@ -78,7 +78,7 @@ func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 func TestLockContextTakesAFreeMutexAfterCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 100 { // a select between both would fail at random
+	for range 100 { // a select between the Mutex and ctx.Done would fail at random
 		var m Mutex
 		if err := m.LockContext(ctx); err != nil {
 			t.Fatalf("lock a free Mutex: %v, want nil", err)

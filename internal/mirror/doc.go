@@ -3,9 +3,10 @@
 // unchanged, which Mcp-Name also uses. (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers
 // from Tool Parameters")
 //
-// [Params] reads the marks of an input schema and [Values] returns the values that one call must send for them; both
-// sides use the two. A client sends [Encode] of each value. A server decodes each header with [Decode] and compares it
-// with [Equal]. The package does no I/O and keeps no state; every function is safe for concurrent use.
+// [Params] reads the marks of an input schema and [Values] returns the values that one call must send for them; client
+// and server both use these functions. A client sends [Encode] of each value. A server decodes each header with
+// [Decode] and compares it with [Equal]. The package does no I/O and keeps no state; every function is safe for
+// concurrent use.
 //
 // Possible surprises:
 //

@@ -43,8 +43,8 @@ const (
 // then ends. If the stream cannot write without waiting (a file, a terminal, a pipe in blocking mode, anything that is
 // not a descriptor), the goroutine does all writes.
 //
-// Memory is bounded by twice the queue, plus one frame if that is larger than the queue, plus a time for each of these
-// frames with [Waited]. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
+// Memory is bounded by twice the queue, plus one frame if that is larger than the queue, and with [Waited] plus a
+// time.Time for each of these frames. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
 // larger memory until 64 writes in a row were small, but releases more than 1 MiB as soon as a burst of frames is over.
 //
 // The first error of the stream is final: the stream may have sent a part of a frame, so nothing can follow it.
@@ -75,8 +75,8 @@ type Writer struct {
 type Option func(*Writer)
 
 // Waited makes the writer call f with the time that each frame has waited, from its acceptance until its write is
-// complete. Frames that their sender writes at once did not wait and are not reported, nor are dropped frames. Frames
-// of one write have all left when the last of them has.
+// complete. Frames that their sender writes at once did not wait and are not reported, nor are dropped frames. The
+// frames of one write all wait until the last of them has been written.
 //
 // The writing goroutine, which may be any sender, calls f without holding a lock: f must be quick. When [Writer.Flush]
 // returns nil, all frames that waited have been reported. Waited(nil) has no effect; without the option, the writer
@@ -277,8 +277,8 @@ func (w *Writer) flush() {
 	}
 }
 
-// next makes the queue the new out, after out has been written. It reports false if there is nothing to write; then the
-// caller no longer owns the stream.
+// next moves the queued frames to w.out, after the previous frames in w.out have been written. It reports false if
+// there is nothing to write; then the caller no longer owns the stream.
 func (w *Writer) next() bool {
 	w.out.report(w.waited)
 	if w.few++; len(w.out.data) > keptWriting/4 {

@@ -199,7 +199,7 @@ func (s *scripted) write(format string, arguments ...any) {
 	_, _ = fmt.Fprintf(s.conn, format+"\n", arguments...)
 }
 
-// during starts call, and calls then when the server has received its request.
+// during starts call. When the server has received the request of call, during calls the function then.
 func (s *scripted) during(call func() error, then func(id json.RawMessage)) error {
 	done := make(chan error, 1)
 	go func() { done <- call() }()
