@@ -77,7 +77,7 @@ func failure(ctx context.Context, method string, err error) instrument.Result {
 }
 
 // httpStatus returns the status that an HTTP server sent instead of a response; empty if err has none. The SDK puts
-// only its text into the error, at the end.
+// only the text of the status into the error, at the end.
 func httpStatus(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {

@@ -28,7 +28,7 @@ type ServerOption func(*serving)
 // TrustTraceContext lets HTTP clients without a token of the SDK's package auth decide about traces: the span that the
 // client sends becomes the parent of the request's span, including its sampling decision, and the handler's context has
 // the client's baggage. Without the option, the span is linked to the client's span, its parent is the span of the HTTP
-// request, if any, and the baggage is not read. Set it if only your own programs can reach the server;
+// request, if any, and the baggage is not read. Set the option if only your own programs can reach the server;
 // telemetry.WithPublicEndpointFn can distrust single requests.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 

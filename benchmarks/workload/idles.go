@@ -156,7 +156,7 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 	idle(b, n, lingering, newOne)
 }
 
-// idle is [Idle] with the time without changes in the number of goroutines that it waits for.
+// idle is [Idle], but waits until the number of goroutines has not changed for the time quiet.
 func idle(b *testing.B, n int, quiet time.Duration, newOne func() (stop func() error, err error)) {
 	stops := make([]func() error, n)
 	var first, last held
@@ -228,7 +228,7 @@ func settle(quiet time.Duration) held {
 
 // holding returns the memory of the process, with this number of goroutines.
 func holding(goroutines int) held {
-	for range 3 { // pools are emptied by the second, stacks shrink with each
+	for range 3 { // the second collection empties the pools; each collection shrinks stacks
 		runtime.GC()
 	}
 	var m runtime.MemStats

@@ -36,7 +36,7 @@ type phoenix struct {
 	era Era
 
 	mu   sync.Mutex
-	kill func() // ends the server there is and waits for it; guarded by mu
+	kill func() // ends the running server and waits for its end; guarded by mu
 }
 
 // start returns the client's ends of the pipes to the server.

@@ -14,8 +14,8 @@
 //     property named x-mcp-header is not a mark, and neither is such a member inside the value of enum, const, default,
 //     examples or a keyword that JSON Schema does not know.
 //   - The type must be a single one of "string", "integer" and "boolean". ["string", "null"] is rejected: the
-//     specification lists the types of a parameter, and null is not among them. A call omits the header of a null
-//     argument, but this rule for calls does not allow such schemas.
+//     specification lists the types of a parameter, and null is not among them. That a call omits the header of a
+//     null argument is a rule for calls; it does not make such a schema valid.
 //   - A duplicate name is an error in a schema object on the way to a mark, and in an arguments object on the way to a
 //     value. Otherwise the reader of the header and the tool could see different values.
 //   - Values does not validate the arguments against the schema. It checks only the types of the values that it

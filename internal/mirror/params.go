@@ -60,7 +60,7 @@ type walk struct {
 	text  []byte
 	place []string // keywords, names and indexes from the root to the current schema
 	found []Param
-	// the first duplicate name in an object that only properties lead to; it is an error if there are marks
+	// the first duplicate name in an object whose path has no keyword other than properties; an error if there are marks
 	twice error
 }
 

@@ -63,7 +63,7 @@ func (m *members) changes(n ast.Node) bool {
 	return true
 }
 
-// extended records variables that are assigned a function of themselves, such as slices.Insert.
+// extended records variables that are assigned the result of a function of themselves, such as slices.Insert.
 func (m *members) extended(n *ast.AssignStmt) {
 	for i, right := range n.Rhs {
 		call, ok := right.(*ast.CallExpr)

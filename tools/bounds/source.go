@@ -26,8 +26,8 @@ type source struct {
 	packages map[string]*pkg // by path below the module
 }
 
-// A pkg is one package, checked without the code of others. A type from outside the repository is invalid, which does
-// not matter for the lookups here.
+// A pkg is one package, type-checked without the code of other packages. A type from outside the repository is invalid,
+// which does not matter for the lookups here.
 type pkg struct {
 	path  string
 	files []*ast.File

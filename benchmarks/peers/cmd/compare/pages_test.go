@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// throughputs are of five peers and seven sizes, two passes.
+// throughputs returns the output of benchmarks of five peers, with seven sizes, in two passes.
 func throughputs() *synthetic {
 	s := output()
 	for pass := range 2 {

@@ -97,7 +97,7 @@ func parse(lines []byte) (*measurements, error) {
 	return m, nil
 }
 
-// configure takes a result's configuration and returns its pass, from 0.
+// configure stores the configuration of a result and returns the number of the result's pass, from 0.
 func (m *measurements) configure(r *benchfmt.Result) (pass int, err error) {
 	for _, c := range r.Config {
 		m.about[c.Key] = string(c.Value)
@@ -146,7 +146,7 @@ func (c *benchCase) add(peer string, pass int, values []benchfmt.Value) error {
 	}
 	for _, v := range values {
 		value, unit := v.Value, v.Unit
-		if v.OrigUnit != "" { // benchfmt makes seconds of nanoseconds
+		if v.OrigUnit != "" { // benchfmt converts nanoseconds to seconds
 			value, unit = v.OrigValue, v.OrigUnit
 		}
 		f := figure{peer, unit}
