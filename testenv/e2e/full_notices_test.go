@@ -50,7 +50,8 @@ func (p *pair) touch(uri string) (heard []string) {
 	return heard
 }
 
-// useListChanges makes the server's lists grow. A client that is notified lists again and ignores its cache.
+// useListChanges makes the server's lists grow. After the notification, a client ignores its cache and requests the
+// list again.
 func useListChanges(p *pair) {
 	p.names() // fills the cache
 	for _, changed := range p.user.changed {
@@ -106,7 +107,7 @@ func (p *pair) have(name string) []bool {
 	return []bool{slices.Contains(tools, name), slices.Contains(prompts, name), slices.Contains(resources, name)}
 }
 
-// useCache sends requests with cacheable results, and others.
+// useCache sends requests with results that can be cached, and requests with results that cannot.
 func useCache(p *pair) {
 	list := func(options ...mcpclient.CallOption) {
 		if _, err := p.c.ListPrompts(p.ctx, nil, options...); err != nil {
@@ -176,7 +177,7 @@ func useLogging(p *pair) {
 		p.Fatal(err)
 	}
 	p.says("broadcast", nil, "sent")
-	if p.modern() || p.silent() { // these receive only messages that belong to their requests
+	if p.modern() || p.silent() { // such clients receive only messages that belong to their requests
 		heard()
 		return
 	}

@@ -54,7 +54,7 @@ func newFull() *full {
 	return f
 }
 
-// environmentFull makes this process such a server, on its standard streams.
+// environmentFull is the environment variable that makes this process such a server, on its standard streams.
 const environmentFull = "MCPOTEL_E2E_FULL"
 
 func serveFull() {

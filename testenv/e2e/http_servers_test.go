@@ -143,7 +143,7 @@ var webServers = []webServer{
 	},
 }
 
-// startFunc starts a server in its own directory, at address, or anywhere if that is empty.
+// startFunc starts a server in its own directory, at address, or at any free address if address is empty.
 type startFunc = func(t *testing.T, dir, address string) *process
 
 func script(path string, args ...string) startFunc {
