@@ -39,8 +39,8 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 //
 // The parent of a request's span is the span that the client sends in the request. Over HTTP, this requires a verified
 // token or [TrustTraceContext]; the span of the HTTP request is then linked, or is the parent if the client sends no
-// span. In HTTP sessions the SDK provides only the span of the first HTTP request, which is not used; serve them
-// through [HTTPHandler] to get the right span.
+// span. In HTTP sessions the SDK provides only the span of the first HTTP request, which is not used; serve HTTP
+// sessions through [HTTPHandler] to get the right span.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
 	v := &serving{tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {

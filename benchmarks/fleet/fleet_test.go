@@ -43,7 +43,7 @@ func TestClientReconnectsAreSpreadOverTime(t *testing.T) {
 	})
 }
 
-// TestFleetStaysWithinTheMetricsBudget uses more clients than the number of client names in metrics is limited to.
+// TestFleetStaysWithinTheMetricsBudget uses more clients than the limit of client names in metrics.
 func TestFleetStaysWithinTheMetricsBudget(t *testing.T) {
 	const clients, state = 600, "mcp_client.connection.state"
 	synctest.Test(t, func(t *testing.T) {

@@ -185,7 +185,7 @@ func fullest(labels string, of func(name string) series, usage, limit string) st
 // positive keeps values above zero, so that a graph shows no series without events.
 func positive(expr string) string { return expr + " > 0" }
 
-// ratio divides part by whole. Without a part it is zero; without a whole it has no result.
+// ratio divides part by whole. Without a part, the ratio is zero; without a whole, there is no result.
 func ratio(part, whole string) string {
 	return fmt.Sprintf("(%[1]s or 0 * %[2]s) / (%[2]s > 0)", part, whole)
 }

@@ -23,7 +23,7 @@ type Conn struct {
 
 	mu        sync.Mutex
 	waiting   []parcel                // ordered by time, then by order of addition; mu guards this and all fields below
-	bytes     int                     // size of waiting, including parcelOverhead for each
+	bytes     int                     // size of waiting, including parcelOverhead for each parcel
 	until     time.Time               // receive nothing before this time
 	over      error                   // error passed to End; nil before End
 	peerOver  error                   // error of the peer's connection, while frames still wait
@@ -50,7 +50,7 @@ func (c *Conn) Deliver(f transport.Frame) { c.put(parcel{frame: f}) }
 // DeliverAt makes Next return f at the given time.
 func (c *Conn) DeliverAt(at time.Time, f transport.Frame) { c.put(parcel{frame: f, at: at}) }
 
-// Hold is DeliverAt for a frame that [Conn.Release] can deliver earlier.
+// Hold is like DeliverAt, for a frame that [Conn.Release] can deliver earlier.
 func (c *Conn) Hold(at time.Time, f transport.Frame) { c.put(parcel{frame: f, at: at, held: true}) }
 
 func (c *Conn) put(p parcel) {

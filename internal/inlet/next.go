@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Next is Receive, and also reports whether the owner delivered the frame. Frames from the peer are lost only after the
-// owner has ended the connection.
+// Next is like Receive, and also reports whether the owner delivered the frame. Frames from the peer are lost only
+// after the owner has ended the connection.
 func (c *Conn) Next(ctx context.Context) (f transport.Frame, delivered bool, err error) {
 	for {
 		f, delivered, err = c.next(ctx)

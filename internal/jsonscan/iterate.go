@@ -27,8 +27,8 @@ func (c *cursor) Take(end int, err error) {
 	}
 }
 
-// Raw validates the current value and returns its bytes, with their capacity cut. It returns nil for an invalid value;
-// [cursor.Err] then returns the error.
+// Raw validates the current value and returns its bytes. The capacity of the result is its length. It returns nil for
+// an invalid value; [cursor.Err] then returns the error.
 func (c *cursor) Raw() []byte {
 	c.Take(Value(c.b, c.at))
 	if c.err != nil {

@@ -37,7 +37,8 @@ func Text(b []byte, i int) (s string, end int, err error) {
 }
 
 // Unquote decodes the escapes of b, the contents of a validated string without its quotes, in place. It returns the
-// part of b with the result, with its capacity cut. A surrogate escape without its other half becomes U+FFFD.
+// part of b that holds the result; the capacity of this part is its length. A surrogate escape without its other half
+// becomes U+FFFD.
 func Unquote(b []byte) []byte {
 	_, w, _ := unescape(b, 0) // the only possible error is the missing closing quote
 	return b[:w:w]

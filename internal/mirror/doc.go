@@ -25,8 +25,8 @@ package mirror
 // HeaderPrefix is the prefix of the header of every mirrored argument.
 const HeaderPrefix = "Mcp-Param-"
 
-// [Params] rejects a schema that exceeds a bound, and [Values] rejects such a call. The specification sets no bounds
-// and leaves the choice to implementations.
+// [Params] rejects a schema that exceeds a bound, and [Values] rejects a call that exceeds a bound. The specification
+// sets no bounds and leaves the choice to implementations.
 const (
 	MaxParams = 64      // marks in one schema
 	MaxName   = 256     // bytes of one x-mcp-header

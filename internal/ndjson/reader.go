@@ -50,7 +50,7 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 // an unfinished frame and returns the error unchanged.
 //
 // The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of exactly its
-// size; a larger frame may have up to as much unused memory behind it.
+// size; a larger frame may have unused memory behind it, at most its own size.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()

@@ -100,8 +100,8 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 // accepted, not written. [ErrBusy] means that the queue is full now; [ErrClosed] means that the writer is closed for
 // good.
 //
-// On an error, no byte of the frame has left and none will. If the stream fails after a part of the frame, Send returns
-// nil, and the next call returns the error.
+// On an error, no byte of the frame was written or will be written. If the stream fails after a part of the frame, Send
+// returns nil, and the next call returns the error.
 func (w *Writer) Send(frame []byte) error {
 	_, err := w.send(frame, false)
 	return err
@@ -117,8 +117,8 @@ func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 	return w.wait(ctx, place)
 }
 
-// SendParts is like SendWait for a frame in parts. It copies no part, and returns when they have left or the stream has
-// failed. The end of ctx ends only the wait for earlier frames, not the write of this one.
+// SendParts is like SendWait for a frame in parts. It copies no part, and returns when all parts have been written or
+// the stream has failed. The end of ctx ends only the wait for earlier frames, not the write of this frame.
 func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 	for _, p := range parts {
 		if bytes.IndexByte(p, '\n') >= 0 {

@@ -115,7 +115,8 @@ func (l *lines) makeRoom(limit int) {
 	}
 }
 
-// grown returns the next size of a full buffer. If that is close to most, grown returns most, to avoid another step.
+// grown returns the next size of a full buffer. If this size is close to most, grown returns most, to avoid another
+// step.
 func grown(size, most int) int {
 	next := max(firstBuffer, 4*size)
 	if size == handOver {

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// useSubscriptions watches two resources, and then one. A modern client that changes its resources opens a new
-// subscription before it ends the old one. Meanwhile it may receive a notification twice, or for a resource that it no
-// longer watches.
+// useSubscriptions watches two resources, and then one. When a modern client changes the set of watched resources, it
+// opens a new subscription before it ends the old one. Meanwhile it may receive a notification twice, or for a resource
+// that it no longer watches.
 func useSubscriptions(p *pair) {
 	const left, kept, other = "demo://text", "demo://blob", "demo://several"
 	err := p.c.SubscribeResource(p.ctx, left)
@@ -227,7 +227,8 @@ func useCancellation(p *pair) {
 	p.says("cancelled", nil, "cancelled")
 }
 
-// useHangUp calls a tool that closes its stream before it is done. A client that can resume the stream gets the rest.
+// useHangUp calls a tool that closes its stream before the tool is done. A client that can resume the stream gets the
+// rest.
 func useHangUp(p *pair) {
 	var reports []float64
 	closed := p.way.name == "HTTP" && !p.modern()

@@ -78,7 +78,7 @@ var webServers = []webServer{
 	{
 		name: "sdk polling", start: script(examples + "ssePollingExample.js"), path: "/mcp", version: mcp.Version20251125,
 		tools: 1,
-		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // closes the stream in between
+		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // the server closes the stream in between
 	},
 	{
 		name: "typescript", start: typescript("http"), path: "/mcp", version: mcp.Version20260728, tools: 1,

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// question has the arguments of each tool, and answer its result.
+// question has the arguments of each tool, and answer has the result.
 type (
 	question struct {
 		ID   string        `json:"id"`

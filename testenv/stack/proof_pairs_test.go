@@ -74,7 +74,7 @@ func overStdio(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (
 	return connectOurs(ctx, shopProcess(t, pr.serverName()), pr.version(), p)
 }
 
-// environmentShop makes the test binary a shop with this service name.
+// environmentShop is the environment variable that makes the test binary a shop. Its value is the service name.
 const environmentShop = "MCPOTEL_STACK_TEST_SHOP"
 
 // shopProcess starts a shop in a separate process.
@@ -124,7 +124,7 @@ func shopURL(t *testing.T, h http.Handler) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
-// busyArgument is an argument of add. A server refuses the first request with it as too busy.
+// busyArgument is an argument of add. A server refuses the first request with this argument, as if it were too busy.
 const busyArgument = 429
 
 // refusingOnce refuses each request with the argument busyArgument once.

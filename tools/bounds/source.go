@@ -65,7 +65,8 @@ func (s *source) load(path string) (*pkg, error) {
 	return p, nil
 }
 
-// Import implements types.Importer. It reads packages of this module; of others it knows only durations.
+// Import implements types.Importer. It reads packages of this module; of other packages, it knows only the durations of
+// package time.
 func (s *source) Import(name string) (*types.Package, error) {
 	if own, ok := strings.CutPrefix(name, module+"/"); ok {
 		p, err := s.load(own)

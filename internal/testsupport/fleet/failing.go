@@ -28,7 +28,8 @@ type Way struct {
 // SDK describes an SDK with an adapter that instruments its clients.
 type SDK struct {
 	Versions []string
-	// Connect connects a client, instrumented with tel, to a server and returns all its methods that send a request.
+	// Connect connects a client, instrumented with tel, to a server and returns all methods of the client that send a
+	// request.
 	Connect func(t *testing.T, server net.Conn, tel *telemetry.Telemetry, version string) []Way
 	// EndsEarly is true if the SDK itself fails a request with a context that has already ended, so that the adapter does
 	// not see the request.

@@ -26,7 +26,7 @@ func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 // byCode is authorization by a person, for a client that is not registered yet.
 func byCode(details) auth.Options { return auth.Options{Interact: consenting{}} }
 
-// byCodeForAll is byCode for a server whose metadata, at the root of its origin, names the whole origin as the
+// byCodeForAll is like byCode, for a server whose metadata, at the root of its origin, names the whole origin as the
 // resource.
 func byCodeForAll(d details) auth.Options {
 	origin, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "http://"), "/")

@@ -179,7 +179,7 @@ func (k *curve) line(x, y logScale) *line {
 	return l
 }
 
-// logScale maps the values between from and to to the pixels between start and end, logarithmically.
+// logScale maps values to pixels, logarithmically: the value from becomes start, and the value to becomes end.
 type logScale struct{ from, to, start, end float64 }
 
 func (s logScale) at(v float64) float64 {

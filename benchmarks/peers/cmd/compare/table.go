@@ -118,7 +118,7 @@ func (r *row) compared(m *measurements, c *benchCase) float64 {
 	}
 }
 
-// cell returns the text for a column: the figure of the column's peer, for other libraries also its ratio to our
+// cell returns the text for a column: the figure of the column's peer, and for other libraries also the ratio to our
 // figure.
 func (v *verdict) cell(column string) string {
 	peer := column
