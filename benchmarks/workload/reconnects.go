@@ -81,7 +81,7 @@ func connectsAnew(b *testing.B, server *phoenix, p Peer) {
 	repeat(b, 1, func(context.Context) error {
 		server.die()
 		if _, err := c.Call(b.Context(), TinyTool); err == nil {
-			return errors.New("a call of a server that has gone succeeded")
+			return errors.New("a call to a server that had ended succeeded")
 		}
 		_ = c.Close()
 		c = connect()

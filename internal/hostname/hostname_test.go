@@ -134,7 +134,7 @@ func parse(t *testing.T, s string) *url.URL {
 	return u
 }
 
-func TestHostOfHostAndPort(t *testing.T) {
+func TestHostIsReturnedWithoutItsPort(t *testing.T) {
 	for in, want := range map[string]string{
 		"a": "a", "a:80": "a", "a:": "a", "127.0.0.1:1": "127.0.0.1", "[::1]": "::1", "[::1]:80": "::1",
 		"[fe80::1%25lo]:1": "fe80::1%25lo",

@@ -5,7 +5,7 @@ import { register } from "node:module";
 import { isMainThread } from "node:worker_threads";
 
 const url = "globsync:fs";
-const source = `export * from "node:fs"; export function globSync() { throw new Error("globSync wants node 22"); }`;
+const source = `export * from "node:fs"; export function globSync() { throw new Error("globSync requires Node.js 22"); }`;
 
 export const resolve = (specifier, context, next) =>
   specifier === "fs" && context.parentURL?.includes("/@modelcontextprotocol/conformance/")

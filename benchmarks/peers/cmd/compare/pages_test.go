@@ -102,7 +102,7 @@ func TestTheChartHasALineAndALabelForEachPeer(t *testing.T) {
 	}
 }
 
-func TestEmptyChartSaysSo(t *testing.T) {
+func TestEmptyChartStatesThatNothingWasMeasured(t *testing.T) {
 	chart, err := throughputChart(output().pass(1, 0).line("A/peer=ours", 1, wall).parsed(t))
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func (m *measurements) configure(r *benchfmt.Result) (pass int, err error) {
 	}
 	n, err := strconv.Atoi(r.GetConfig("pass"))
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s: it is not said in which pass it was measured", r.Name)
+		return 0, fmt.Errorf("%s: the configuration does not contain the pass", r.Name)
 	}
 	m.passes = max(m.passes, n)
 	return n - 1, nil
