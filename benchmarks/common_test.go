@@ -9,7 +9,7 @@ import (
 
 var errWrong = errors.New("not what was expected")
 
-// each measures f, which handles size bytes; zero if f does not read them.
+// each measures f. size is the number of bytes that f handles, for the rate in MB/s; zero if f does not read the bytes.
 func each(b *testing.B, size int, f func() error) {
 	b.Helper()
 	b.SetBytes(int64(size))

@@ -75,7 +75,7 @@ var decoders = []struct {
 	{"ours", oursCall, oursList},
 }
 
-var kept []byte // makes the compiler copy
+var kept []byte // keeps the compiler from removing the copy
 
 func copied(frame []byte) (int, error) {
 	kept = bytes.Clone(frame)

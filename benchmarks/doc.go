@@ -7,9 +7,9 @@
 //
 //	peer=floor       moves the same bytes without reading them
 //	peer=floorjson   the least useful work, with one pass of encoding/json
-//	peer=v1, v2      encoding/json and json v2, where only a part of the work is measured
+//	peer=v1, v2      encoding/json and json v2, in benchmarks of a part of the work
 //	peer=ours        this project, without an OpenTelemetry SDK
-//	peer=absent      this project without telemetry, where telemetry is measured; telemetry_test.go has the others
+//	peer=absent      this project without telemetry; telemetry_test.go lists the other peers in benchmarks of telemetry
 //
 // Package workload describes what each peer omits; the nested module peers adds other libraries. Compare peers within
 // one run only: ns/op and cpu-ns/op are not comparable between machines, or between loads of one machine.

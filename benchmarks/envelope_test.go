@@ -15,8 +15,8 @@ import (
 var sizes = []int{workload.Tiny, workload.KiB, 10 * workload.KiB, 100 * workload.KiB, workload.MiB, 10 * workload.MiB,
 	workload.Limit}
 
-// BenchmarkEnvelope finds out whose answer a frame is, and where its result lies. With v1 and v2 that validates the
-// whole frame; ours leaves the middle to the decoder, which BenchmarkDecode measures. So there is no rate in
+// BenchmarkEnvelope finds the id in the frame of an answer, and the position of the result. v1 and v2 validate the
+// whole frame for this; ours leaves the result to the decoder, which BenchmarkDecode measures. So there is no rate in
 // MB/s.
 func BenchmarkEnvelope(b *testing.B) {
 	for _, s := range []workload.Shape{workload.Text, workload.Structured} {

@@ -168,7 +168,7 @@ func echoing(t *testing.T, tel *telemetry.Telemetry, v mcp.Version) *mcpclient.C
 
 // A feature that is not turned on, and a signal that is not received, allocate nothing: each operation with all
 // defaults allocates as much as without telemetry. One span in 256 is started for automatic instrumentation, and the
-// runtime adds some, so a fraction may differ.
+// runtime adds allocations of its own, so the results may differ by a fraction.
 func TestTelemetryAllocatesNothingWithoutAnSDK(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		off, on := echoing(t, telemetry.Off(), v), echoing(t, telemetry.New(), v)

@@ -11,8 +11,8 @@ import (
 // An idle client takes 8.9 KiB of heap and stacks on a pipe, of which 4.3 KiB are its goroutine's stack, and 4.0 KiB
 // over HTTP, where it has no goroutine. Over HTTP, right after it has listed a tool and made three calls with a map, it
 // takes 4.4 KiB, or 4.9 KiB with a server of 2025-11-25. The budget over HTTP is so small that the test fails if the
-// client's object outgrows its present size class of 896 bytes. The file excludes the race detector, because it makes
-// all sizes larger.
+// client's object outgrows its present size class of 896 bytes. The file excludes the race detector, because the
+// detector makes all sizes larger.
 func TestAnIdleClientKeepsWithinItsBudget(t *testing.T) {
 	made := func(transport workload.Transport) func(*testing.B) {
 		return func(b *testing.B) { workload.IdleClients(b, workload.Ours, transport, 2000) }

@@ -29,8 +29,8 @@ var logLine = []byte(`{"jsonrpc":"2.0","method":"` + logMethod +
 
 // BenchmarkNotifyReceived measures the cost of a notification from the server until a handler has received it; the
 // handler does not decode the params. The notifications arrive on a pipe in bursts of 500; the next burst is sent when
-// all of the previous one are handled. The floor reads lines and counts them; floorjson decodes each line with
-// encoding/json and finds the handler by the method. An op is one notification.
+// all notifications of the previous burst are handled. The floor reads lines and counts them; floorjson decodes each
+// line with encoding/json and finds the handler by the method. An op is one notification.
 func BenchmarkNotifyReceived(b *testing.B) {
 	name := fmt.Sprintf("transport=pipe/era=%s/size=%dB/peer=", workload.Modern, len(logLine)-1)
 	b.Run(name+"floor", func(b *testing.B) { notify(b, floorListens) })
@@ -146,8 +146,8 @@ const (
 )
 
 // BenchmarkNotifySent measures the cost of sending a notification, which has no answer, from a client. The floor writes
-// an encoded notification; floorjson encodes it with encoding/json. The queue of ours is bounded, and a notification
-// fails at once if it is full: the benchmark then tries again.
+// an encoded notification; floorjson encodes it with encoding/json. Peer ours has a bounded queue, and a notification
+// fails at once if the queue is full: the benchmark then tries again.
 func BenchmarkNotifySent(b *testing.B) {
 	name := fmt.Sprintf("transport=pipe/era=%s/size=%dB/peer=", workload.Legacy, len(progressLine)-1)
 	b.Run(name+"floor", func(b *testing.B) {

@@ -62,7 +62,7 @@ func once(b *testing.B, installed func(*testing.B) *telemetry.Telemetry,
 var w3c = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
 // sdk returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
-// Nothing leaves it.
+// It exports nothing.
 func sdk(b *testing.B, s sdktrace.Sampler) *telemetry.Telemetry {
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	b.Cleanup(func() { _ = meters.Shutdown(context.Background()) })
@@ -72,8 +72,8 @@ func sdk(b *testing.B, s sdktrace.Sampler) *telemetry.Telemetry {
 	)
 }
 
-// spans returns a Telemetry with sampled spans and their propagation, and neither metrics nor logs: all that adapters
-// for other libraries do.
+// spans returns a Telemetry with sampled spans and their propagation, and neither metrics nor logs: adapters for other
+// libraries do no more than this.
 func spans(b *testing.B) *telemetry.Telemetry {
 	return telemetry.New(
 		telemetry.WithTracerProvider(tracers(b, sdktrace.AlwaysSample())),
@@ -89,7 +89,7 @@ func tracers(b *testing.B, s sdktrace.Sampler) *sdktrace.TracerProvider {
 }
 
 // exported returns a Telemetry whose spans, metrics and records all go out over OTLP, to a receiver in this process,
-// whose work is measured too. Of spans, the SDK drops what is more than it can send.
+// whose work is measured too. The SDK drops spans if there are more than it can send.
 func exported(b *testing.B) *telemetry.Telemetry {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
@@ -107,7 +107,7 @@ func exported(b *testing.B) *telemetry.Telemetry {
 	return p.Telemetry()
 }
 
-// nowhere is a span exporter.
+// nowhere is a span exporter that drops all spans.
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }

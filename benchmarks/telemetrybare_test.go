@@ -14,9 +14,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// bare returns the client without telemetry of its own, whose caller has a span of the SDK around each call, with as
-// many attributes as ours has over stdio, and writes its trace context into a map that is not read: what of the cost
-// of spans is not ours.
+// bare returns the client without telemetry. The caller starts a span of the SDK around each call, with as many
+// attributes as ours has over stdio, and writes the trace context into a map that no code reads. This measures the part
+// of the cost of spans that this module does not cause.
 func bare(b *testing.B) workload.Peer {
 	absent := workload.OursWith("bare", func(...telemetry.Option) *telemetry.Telemetry { return telemetry.Off() })
 	tracer := tracers(b, sdktrace.AlwaysSample()).Tracer("bare")
@@ -53,7 +53,7 @@ func (c *spannedClient) Call(ctx context.Context, tool string) (int, error) {
 	return n, err
 }
 
-// What is known of a call at its start and at its end; the keys are as long as ours.
+// Attributes that are known at the start and at the end of a call. Their keys are as long as the keys of ours.
 var (
 	atStart = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("mcp.method.name", "tools/call"), attribute.String("gen_ai.tool.name", workload.TinyTool),

@@ -95,7 +95,7 @@ func endsSoon(t *testing.T, begun func(t *testing.T) *exec.Cmd) {
 				err := cmd.Wait()
 				if took = time.Since(sent); took < time.Second {
 					if exit := cmd.ProcessState.ExitCode(); filepath.Base(cmd.Path) == "client" {
-						if exit != 1 { // it has not done its task
+						if exit != 1 { // the client has not done its task
 							t.Errorf("ended with %v, want status 1", err)
 						}
 					} else if err != nil {

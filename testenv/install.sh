@@ -1,6 +1,7 @@
-# What the install scripts of this folder share; each sources it. They install parts into one directory: a part has a name
-# and a key, the hash of whatever it is made from, and is left alone while its key is that of the last time, kept in
-# DIR/stamp/PART. Progress and times go to standard error. Runs that share a directory wait for each other.
+# Functions of the install scripts in this folder, which source this file. A script installs parts into one directory
+# DIR. A part has a name and a key, the hash of its sources. The key of the installed part is in DIR/stamp/PART; a part
+# with the same key is not installed again. Progress and times go to standard error. Runs that share a directory wait
+# for each other.
 
 say() { echo "install: $*" >&2; }
 fail() {
@@ -8,7 +9,7 @@ fail() {
 	exit 1
 }
 
-# hash reads standard input.
+# hash prints the SHA-256 hash of standard input.
 hash() {
 	if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1
 }
@@ -17,7 +18,7 @@ need() {
 	command -v "$1" >/dev/null || fail "$1 is missing: $2"
 }
 
-# at_least VERSION MAJOR MINOR
+# at_least VERSION MAJOR MINOR: reports whether VERSION is MAJOR.MINOR or newer.
 at_least() {
 	have=${1#v}
 	have_major=${have%%.*} have_minor=${have#*.}
@@ -31,7 +32,7 @@ need_node() {
 	at_least "$(node --version)" 20 0 || fail "node is $(node --version): install Node.js 20 or newer"
 }
 
-# begin DIR FOLDER: parts go to DIR, what go_build builds to its FOLDER.
+# begin DIR FOLDER: parts are installed into DIR, and go_build builds programs into DIR/FOLDER.
 begin() {
 	mkdir -p "$1/$2" "$1/stamp"
 	dir=$(CDPATH='' cd -- "$1" && pwd)
@@ -40,19 +41,19 @@ begin() {
 	started=$(date +%s)
 }
 
-# finish says how long it took, and where everything is.
+# finish reports the total time, and prints DIR.
 finish() {
 	total=$(($(date +%s) - started))
 	[ "$total" -lt 2 ] || say "all took $total s"
 	echo "$dir"
 }
 
-# fresh PART KEY: the part was installed from exactly this.
+# fresh PART KEY: reports whether the part is installed with this key.
 fresh() {
 	[ -f "$dir/stamp/$1" ] && [ "$(cat "$dir/stamp/$1")" = "$2" ]
 }
 
-# part NAME KEY COMMAND...: runs COMMAND unless the part is fresh.
+# part NAME KEY COMMAND...: installs the part with COMMAND, unless the part is fresh.
 part() {
 	name=$1 key=$2
 	shift 2
@@ -67,7 +68,7 @@ part() {
 	say "$name took $(($(date +%s) - began)) s"
 }
 
-# lock takes DIR for the rest of this run, from a dead run if need be.
+# lock waits until no other run uses DIR, and locks DIR until this run ends. It removes the lock of a run that has died.
 lock() {
 	[ -z "$locked" ] || return 0
 	said=
@@ -98,12 +99,14 @@ npm_packages() {
 	(cd "$dir/$1" && npm ci --ignore-scripts --omit=dev --no-audit --no-fund --loglevel=error) >&2
 }
 
-# go_key MODULE FLAG...: the hash of what go_build builds.
+# go_key MODULE FLAG...: prints the key of a part that go_build builds: the hash of its sources, the flags and the Go
+# version.
 go_key() {
 	(cd "$1" && shift && { echo "$@" && cat go.mod go.sum $(find . -name '*.go' ! -name '*_test.go' | sort) && GOWORK=off go env GOVERSION GOOS GOARCH; } | hash)
 }
 
-# go_build MODULE NAME FLAG... PACKAGE: builds NAME, which another run may be executing meanwhile.
+# go_build MODULE NAME FLAG... PACKAGE: builds NAME and then renames it into place, because another process may be
+# executing the old program.
 go_build() {
 	(cd "$1" && binary=$2 && shift 2 &&
 		GOWORK=off CGO_ENABLED=0 go build -mod=readonly -trimpath -o "$bin/$binary.new" "$@" && mv -f "$bin/$binary.new" "$bin/$binary")

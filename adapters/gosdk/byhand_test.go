@@ -64,7 +64,7 @@ func serves(t *testing.T, server, service string) {
 	}
 }
 
-// traced reports whether some request led to a call, and the call to a request at the server.
+// traced reports whether some request led to a call, and whether the call led to a request at the server.
 func traced(s otlpsink.Snapshot) bool {
 	for _, root := range s.SpansNamed("GET /wear") {
 		for _, call := range s.SpansNamed("tools/call forecast") {

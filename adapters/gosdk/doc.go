@@ -13,6 +13,6 @@
 //     One CLIENT span covers all rounds; each round is a SERVER span under it.
 //   - The SDK gives middleware neither the ids of requests nor the sizes of messages, and its middleware does not see
 //     notifications/cancelled. README.md in the parent directory lists what is therefore not emitted.
-//   - The SDK passes the context of a connection to the handlers of that connection, for its whole life. The span in it
-//     does not become the parent of spans for the peer's messages, see [InstrumentServer].
+//   - The SDK passes the context of a connection to the handlers of that connection, as long as it lives. The span in
+//     this context does not become the parent of spans for the peer's messages, see [InstrumentServer].
 package gosdk

@@ -264,7 +264,7 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-// sdkHandler returns the SDK's HTTP handler: with sessions for the legacy era, without for the modern era.
+// sdkHandler returns the SDK's HTTP handler: with sessions for the legacy era, and without sessions for the modern era.
 func sdkHandler(s *mcp.Server, version string) http.Handler {
 	return gosdk.HTTPHandler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: version == modern, PropagateRequestCancellation: true}))

@@ -17,8 +17,9 @@ var headerSpan = http.CanonicalHeaderKey("Mcpotel-Span-" + rand.Text())
 var w3c propagation.TraceContext
 
 // HTTPHandler returns a handler that serves h, the SDK's handler, and passes the span of each HTTP request to the
-// instrumented servers. Put it inside the middleware that starts that span, such as otelhttp. HTTP sessions need it:
-// the SDK passes the context of the first request to the handlers of all requests. Without a span it changes nothing.
+// instrumented servers. Put it inside the middleware that starts that span, such as otelhttp. HTTP sessions need this
+// handler: the SDK passes the context of the first request to the handlers of all requests. For a request without a
+// span, the handler changes nothing.
 func HTTPHandler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if trace.SpanContextFromContext(r.Context()).IsValid() {

@@ -131,7 +131,7 @@ func (l *link) called(err error) {
 }
 
 // over records the end of the session. err is nil if one side closed it in order. The SDK does not report which side,
-// and treats the end of a stream as such a close; but it closes no session with calls in flight.
+// and treats the end of a stream as such a close; but the SDK closes no session with calls in flight.
 func (l *link) over(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

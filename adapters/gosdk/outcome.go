@@ -77,7 +77,7 @@ func failure(ctx context.Context, method string, err error) instrument.Result {
 }
 
 // httpStatus returns the status that an HTTP server sent instead of a response; empty if err has none. The SDK puts
-// only its text into the error, at the end.
+// only the text of the status into the error, at the end.
 func httpStatus(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {
@@ -97,7 +97,7 @@ var statuses = func() map[string]string {
 }()
 
 // refusal returns the error in the peer's response; nil without one. The SDK's own errors have the same type, and the
-// error chain contains both if an HTTP server sent a response with an error status.
+// error chain contains errors of both kinds if an HTTP server sent a response with an error status.
 func refusal(err error) *jsonrpc.Error {
 	if e, ok := err.(*jsonrpc.Error); ok && e.Code != codeClientClosing && e.Code != codeServerClosing &&
 		e.Code != codeRejected {

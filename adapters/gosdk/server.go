@@ -28,7 +28,7 @@ type ServerOption func(*serving)
 // TrustTraceContext lets HTTP clients without a token of the SDK's package auth decide about traces: the span that the
 // client sends becomes the parent of the request's span, including its sampling decision, and the handler's context has
 // the client's baggage. Without the option, the span is linked to the client's span, its parent is the span of the HTTP
-// request, if any, and the baggage is not read. Set it if only your own programs can reach the server;
+// request, if any, and the baggage is not read. Set the option if only your own programs can reach the server;
 // telemetry.WithPublicEndpointFn can distrust single requests.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 
@@ -39,8 +39,8 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 //
 // The parent of a request's span is the span that the client sends in the request. Over HTTP, this requires a verified
 // token or [TrustTraceContext]; the span of the HTTP request is then linked, or is the parent if the client sends no
-// span. In HTTP sessions the SDK provides only the span of the first HTTP request, which is not used; serve them
-// through [HTTPHandler] to get the right span.
+// span. In HTTP sessions the SDK provides only the span of the first HTTP request, which is not used; serve HTTP
+// sessions through [HTTPHandler] to get the right span.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
 	v := &serving{tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {

@@ -53,7 +53,8 @@ func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	return w
 }
 
-// httpTransport is an instrumented transport over HTTP. mcp-go recognizes such transports by the method.
+// httpTransport is an instrumented transport over HTTP. mcp-go recognizes such transports by the method
+// SetProtocolVersion.
 type httpTransport struct {
 	*observedTransport
 	over transport.HTTPConnection

@@ -248,7 +248,7 @@ func TestOverHTTP(t *testing.T) {
 				p := tt.pair
 				p.Spans = &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}
 				p.HTTPSpans = true
-				p.Unheard = p.Unheard && version == legacy // mcp-go then disconnects: the end of a request without session
+				p.Unheard = p.Unheard && version == legacy // in the modern era, mcp-go disconnects, which ends the request
 				s := httptest.NewServer(withSpans(p.Spans.Tracer(), tt.server(t, r.Telemetry())))
 				t.Cleanup(s.Close)
 				p.Call = tt.dial(t, s.URL, r.Telemetry(), version)

@@ -17,7 +17,8 @@ type listens struct {
 	waiting map[string]*listening
 }
 
-// listening is one such request. mcp-go waits for its response as long as the stream lives; its span ends earlier.
+// listening is one such request. mcp-go waits for the response as long as the stream lives; the span of the request
+// ends earlier.
 type listening struct {
 	op     *instrument.Op // guarded by listens.mu
 	opened func() func(error)

@@ -35,7 +35,7 @@ type target struct {
 	meta                    json.RawMessage // set if params are JSON
 }
 
-// aim reads params. In a modern mcp-go client they are JSON already, in a legacy client a struct.
+// aim reads params. In a modern mcp-go client they are JSON already; in a legacy client they are a struct.
 func aim(params any) (t target) {
 	switch p := params.(type) {
 	case map[string]json.RawMessage:

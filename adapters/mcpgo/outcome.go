@@ -48,7 +48,7 @@ func isLost(err error) bool {
 var status = regexp.MustCompile(`^request failed with status (\d{3}):`)
 
 // httpStatus returns the status that an HTTP server sent instead of a response; empty if err has none. Except for 401,
-// mcp-go puts only its text into the error.
+// mcp-go puts only the text of the status into the error.
 func httpStatus(err error) string {
 	if errors.Is(err, transport.ErrAuthorizationRequired) || errors.Is(err, transport.ErrOAuthAuthorizationRequired) {
 		return "401"

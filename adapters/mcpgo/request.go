@@ -205,8 +205,8 @@ func outcome(result any) instrument.Result {
 	return instrument.Result{}
 }
 
-// called calls a handler. If it panics or ends its goroutine, called records that and lets it continue. mcp-go ends no
-// span after a goroutine has ended, so called ends the operation.
+// called calls a handler. If the handler panics or ends its goroutine, called records the failure, and the panic or the
+// end continues. mcp-go ends no span after a goroutine has ended, so called ends the operation.
 func (v *serving) called(ctx context.Context, handle func()) {
 	usercode.Run(handle, func(f *usercode.Failure) {
 		r := requestOf(ctx)

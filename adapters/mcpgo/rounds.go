@@ -42,7 +42,8 @@ func (k *kept[K, V]) take(key K) (value V, ok bool) {
 }
 
 // rounds are the requests whose answers ask for input. The request with the input repeats the server's state, which
-// distinguishes it from other requests for the same target. If the server gives no state, only the target does.
+// distinguishes it from other requests for the same target. If the server gives no state, only the target distinguishes
+// the request.
 type rounds struct{ kept[roundKey, round] }
 
 type roundKey struct{ method, target, state string }

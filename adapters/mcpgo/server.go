@@ -22,8 +22,8 @@ type ServerOption func(*serving)
 // TrustTraceContext lets HTTP clients decide about traces: the span that the client sends becomes the parent of the
 // request's span, including its sampling decision, and the handler's context has the client's baggage. Without the
 // option, the span is linked to the client's span, its parent is the span of the HTTP request, if any, and the baggage
-// is not read. Set it if only your own programs can reach the server; telemetry.WithPublicEndpointFn can distrust
-// single requests.
+// is not read. Set the option if only your own programs can reach the server; telemetry.WithPublicEndpointFn can
+// distrust single requests.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 
 // InstrumentServer observes every request that s receives from now on, and the requests of its handlers to legacy
@@ -116,10 +116,10 @@ func (v *serving) ExtractMeta(ctx context.Context, meta *mcp.Meta) context.Conte
 	return context.WithValue(ctx, metaKey{}, meta)
 }
 
-// InjectMeta does nothing: a server injects in another place.
+// InjectMeta does nothing: [asker] injects the trace context into requests to the client.
 func (v *serving) InjectMeta(_ context.Context, meta *mcp.Meta) *mcp.Meta { return meta }
 
-// Extract stores the headers of a request in the context. They are empty unless it came over HTTP.
+// Extract stores the headers of a request in the context. They are empty unless the request came over HTTP.
 func (v *serving) Extract(ctx context.Context, h http.Header) context.Context {
 	if len(h) == 0 {
 		return ctx
@@ -175,7 +175,7 @@ func (v *serving) succeeded(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, 
 
 func (v *serving) failed(ctx context.Context, id any, _ mcp.MCPMethod, message any, err error) {
 	if r := requestOf(ctx); r != nil {
-		r.begin(anyID(id), message) // if mcp-go refused it before reading it
+		r.begin(anyID(id), message) // has an effect only if mcp-go refused the request before reading it
 		r.err = err
 	}
 }

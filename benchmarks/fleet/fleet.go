@@ -1,8 +1,9 @@
-// Package fleet runs thousands of clients in one process that lose their servers at once and find them again, to
-// measure whether they return as a herd, and their cost.
+// Package fleet runs thousands of clients in one process, which lose their servers at the same time and reconnect
+// later. It measures their cost, and whether their attempts to reconnect are spread over time.
 //
-// Start a [Fleet] with [Connect]; the program in cmd/fleet prints the cost of its life. The servers are in the same
-// process and in memory, so that the fleet can live in a bubble of testing/synctest, where a minute takes no time.
+// Start a [Fleet] with [Connect]; the program in cmd/fleet prints the cost of each phase of a fleet's life. The servers
+// are in the same process and in memory, so that the fleet can live in a bubble of testing/synctest, where a minute
+// takes no time.
 package fleet
 
 import (
@@ -118,7 +119,7 @@ func (f *Fleet) Await(ctx context.Context) error {
 	return nil
 }
 
-// Attempts returns how many attempts to connect began in each step of time since then.
+// Attempts divides the time after since into steps and returns how many attempts to connect began in each of them.
 func (f *Fleet) Attempts(since time.Time, step time.Duration) (counts []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -29,7 +29,7 @@ func TestClientReconnectsAreSpreadOverTime(t *testing.T) {
 			t.Error(err)
 		}
 		counts := f.Attempts(lost, step)
-		// The first attempts are spread over a second, the last over eight and more.
+		// The first attempts are spread over one second, the last attempts over eight seconds or more.
 		if most := slices.Max(counts); most > clients/5 {
 			t.Errorf("attempts within %v: got %d of %d clients, want a fifth at most; all: %v", step, most, clients, counts)
 		}
@@ -43,7 +43,7 @@ func TestClientReconnectsAreSpreadOverTime(t *testing.T) {
 	})
 }
 
-// TestFleetStaysWithinTheMetricsBudget uses more clients than metrics may have names.
+// TestFleetStaysWithinTheMetricsBudget uses more clients than the limit of client names in metrics.
 func TestFleetStaysWithinTheMetricsBudget(t *testing.T) {
 	const clients, state = 600, "mcp_client.connection.state"
 	synctest.Test(t, func(t *testing.T) {

@@ -199,8 +199,8 @@ func webTo(t *testing.T, h http.Handler, e workload.Era) workload.Client {
 	return c
 }
 
-// peerOf returns who speaks a revision for sure: ours finds out what the server speaks and takes the newest, floorjson
-// only speaks what it is told.
+// peerOf returns a peer that certainly uses a revision: ours negotiates the newest revision of the server; floorjson
+// uses the revision that the test gives it.
 func peerOf(e workload.Era) workload.Peer {
 	if e == workload.Modern {
 		return workload.Ours

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// BenchmarkDecode has the cases of that in the package benchmarks, which has the other peers.
+// BenchmarkDecode has the same cases as BenchmarkDecode in package benchmarks, which has the other peers.
 func BenchmarkDecode(b *testing.B) {
 	const kib, mib = workload.KiB, workload.MiB
 	for _, s := range workload.Shapes {

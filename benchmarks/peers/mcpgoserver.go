@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// MCPGoServer is a server of mcp-go. Unlike the other servers, it does not validate arguments against a schema, which
-// is its default (see server.WithInputSchemaValidation).
+// MCPGoServer is a server of mcp-go. Unlike the other servers, it does not validate arguments against a schema: this is
+// the default of mcp-go (see server.WithInputSchemaValidation).
 var MCPGoServer = workload.Server{
 	Name: "mcpgo",
 	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {

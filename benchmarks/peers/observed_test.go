@@ -30,8 +30,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkObserved is the cost of telemetry for a cheap call, of this project beside otelgrpc and otelhttp. Both ends
-// of a call are in this process and have the same telemetry; the network is the loopback, or none.
+// BenchmarkObserved measures the cost of telemetry for a cheap call: with this project, with otelgrpc and with
+// otelhttp. Both ends of a call are in this process and have the same telemetry; the network is the loopback, or none.
 func BenchmarkObserved(b *testing.B) {
 	for _, call := range []struct {
 		name string
@@ -46,7 +46,7 @@ func BenchmarkObserved(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportAllocs()
-				for range 100 { // until connections and buffers are there
+				for range 100 { // until connections and buffers exist
 					if err := one(); err != nil {
 						b.Fatal(err)
 					}
@@ -63,7 +63,7 @@ func BenchmarkObserved(b *testing.B) {
 	}
 }
 
-// An installation is the OpenTelemetry of a program.
+// An installation is the OpenTelemetry setup of a program.
 type installation struct {
 	name    string
 	tracers trace.TracerProvider
@@ -73,7 +73,7 @@ type installation struct {
 
 const absent = "absent" // no instrumentation
 
-// installations are the programs. Without an SDK, package otel's no-op providers are used.
+// installations are the measured setups. A setup without an SDK uses the no-op providers of package otel.
 func installations() []*installation {
 	sdk := func(name string, s sdktrace.Sampler) *installation {
 		return &installation{name: name,
@@ -85,7 +85,7 @@ func installations() []*installation {
 		sdk("sampled", sdktrace.AlwaysSample())}
 }
 
-// nowhere is a span exporter.
+// nowhere is a span exporter that drops all spans.
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }

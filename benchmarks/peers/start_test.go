@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// BenchmarkStart is a program that starts, connects over HTTP, makes a call and ends; and the size of its binary.
+// BenchmarkStart measures a program that starts, connects over HTTP, makes a call and ends. It also reports the size of
+// the program's binary.
 func BenchmarkStart(b *testing.B) {
 	for _, p := range []string{"ours", "gosdk", "mcpgo"} {
 		b.Run("peer="+p, func(b *testing.B) {

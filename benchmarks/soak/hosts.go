@@ -49,7 +49,7 @@ type hosts struct {
 	calls atomic.Int64 // number of finished calls
 	done  chan struct{}
 	last  said  // last report; written only by listen until done is closed
-	err   error // error of listen; like last
+	err   error // error of listen; written only by listen until done is closed
 }
 
 // made returns the number of finished calls.

@@ -11,7 +11,7 @@ import (
 type ledger struct{ f *os.File }
 
 func (l *ledger) write(number int) error {
-	_, err := l.f.Write(binary.BigEndian.AppendUint64(nil, uint64(number))) // one write appends as a whole
+	_, err := l.f.Write(binary.BigEndian.AppendUint64(nil, uint64(number))) // a single write appends the whole number
 	return err
 }
 
@@ -36,7 +36,7 @@ func count(pattern string, ok *set, calls int) (r Runs, err error) {
 		if err != nil {
 			return r, err
 		}
-		for ; len(raw) >= 8; raw = raw[8:] { // less is left by a process that was killed
+		for ; len(raw) >= 8; raw = raw[8:] { // a killed process may leave a part of a number
 			if n := binary.BigEndian.Uint64(raw); n >= uint64(calls) {
 				r.Strange++
 			} else if ran[n] < 2 {

@@ -33,7 +33,7 @@ const (
 func program() string {
 	path, err := os.Executable()
 	if err != nil {
-		panic(err) // not where this runs
+		panic(err) // cannot happen on the systems on which this program runs
 	}
 	return path
 }
@@ -137,7 +137,7 @@ type farServer struct {
 	cancel  context.CancelFunc
 }
 
-// The lifetime of its processes.
+// Bounds of the lifetime of each process of a farServer.
 const (
 	shortLife = 10 * time.Second
 	longLife  = 40 * time.Second

@@ -147,7 +147,7 @@ func (f *proxyFront) serveStreams(ctx context.Context) {
 		all = append(all, done)
 		go func() {
 			defer close(done)
-			_ = f.proxy.Serve(ctx, mcpserver.NewStreamConn(c, c, frameLimit)) // the host has an error of its own
+			_ = f.proxy.Serve(ctx, mcpserver.NewStreamConn(c, c, frameLimit)) // the host reports the error
 		}()
 	}
 	for _, done := range all {

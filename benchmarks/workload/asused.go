@@ -53,5 +53,6 @@ func byClient(u Use) (all []roundtrip) {
 // AsUsed runs calls as users make them, like [Roundtrips].
 func AsUsed(b *testing.B, peers ...Peer) { runAll(b, asUsed(), peers) }
 
-// AsUsedBy runs the benchmarks of [AsUsed] with a user's HTTP client, with a client from another module.
+// AsUsedBy runs those benchmarks of [AsUsed] that need the user's HTTP client, with the client of u, which may come
+// from another module.
 func AsUsedBy(b *testing.B, u Use, peers ...Peer) { runAll(b, byClient(u), peers) }

@@ -70,7 +70,8 @@ func (c Canned) sizes() (call, list Payload) {
 
 func asLine(frame []byte) []byte { return append(bytes.Clone(frame), '\n') }
 
-// answer returns the line that answers a request, or nil if it needs no answer. It is valid until the next call.
+// answer returns the line that answers a request, or nil if the request needs no answer. The line is valid until the
+// next call.
 func (k *responder) answer(request []byte) []byte {
 	id, method := peek(request)
 	if id == nil || method == nil {

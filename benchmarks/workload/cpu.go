@@ -12,7 +12,7 @@ type CPU struct{ from time.Duration }
 // children that still run at its end.
 func StartCPU() CPU { return CPU{cpuTime()} }
 
-// Spent returns the CPU time since then, or 0 if the system does not provide it.
+// Spent returns the CPU time since StartCPU, or 0 if the system does not provide it.
 func (c CPU) Spent() time.Duration { return cpuTime() - c.from }
 
 // Report reports cpu-ns/op at the end of the loop, if the system provides it.

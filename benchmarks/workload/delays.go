@@ -44,11 +44,11 @@ type queue struct {
 	arrivals     *arrivals     // the client's end of out
 }
 
-// arrivals is the client's end of a pipe. It records when the client has read a number of bytes.
+// arrivals is the client's end of a pipe. It sends the time at which the client has read mark bytes in all.
 type arrivals struct {
 	io.ReadCloser
 	read  int64
-	mark  atomic.Int64 // this number; 0 for none
+	mark  atomic.Int64 // 0 if no time is to be sent
 	there chan time.Time
 }
 

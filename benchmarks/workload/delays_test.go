@@ -2,7 +2,7 @@ package workload
 
 import "testing"
 
-func TestDelayRoundGetsAllAnswers(t *testing.T) {
+func TestRoundOfDelaysGetsAllAnswers(t *testing.T) {
 	for _, p := range peers() {
 		t.Run(p.Name, func(t *testing.T) {
 			c := Canned{Modern, Items, 200 * KiB}

@@ -105,7 +105,7 @@ func (f *floorStream) roundtrip(request []byte) (int, error) {
 			return 0, err
 		}
 		size += n
-		if f.in[n-1] == '\n' { // no other request is there
+		if f.in[n-1] == '\n' { // the answer is complete: there is no other request in flight
 			return size - 1, nil
 		}
 		if n == len(f.in) && n < 256<<10 {

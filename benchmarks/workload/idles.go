@@ -31,8 +31,8 @@ func Idles(b *testing.B, peers ...Peer) {
 	}
 }
 
-// IdlesAsUsed is the same for a thousand clients over HTTP that have been used in a typical way: they have listed the
-// tools and made three calls with a map. It does not wait for lingering goroutines.
+// IdlesAsUsed is like [Idles], for a thousand clients over HTTP that have been used in a typical way: they have listed
+// the tools and made three calls with a map. It does not wait for lingering goroutines.
 func IdlesAsUsed(b *testing.B, peers ...Peer) {
 	for _, e := range Eras {
 		for _, own := range []bool{false, true} {
@@ -49,7 +49,8 @@ func IdlesAsUsed(b *testing.B, peers ...Peer) {
 	}
 }
 
-// IdleClientsAsUsed is one of these benchmarks. If own is true, all clients share one http.Client of the user.
+// IdleClientsAsUsed is one of the benchmarks of [IdlesAsUsed]. If own is true, all clients share one http.Client of the
+// user.
 func IdleClientsAsUsed(b *testing.B, p Peer, e Era, own bool) {
 	defer dialWithoutTimeout()()
 	url, stop, err := listenOnce(Canned{e, Text, Tiny}, 0)
@@ -75,7 +76,7 @@ func IdleClientsAsUsed(b *testing.B, p Peer, e Era, own bool) {
 	})
 }
 
-// IdleServers does the same for legacy sessions of servers, each with one call.
+// IdleServers is like [Idles], for legacy sessions of servers, each with one call.
 func IdleServers(b *testing.B, servers ...Server) {
 	for _, n := range []int{1000, 10000} {
 		for _, s := range servers {
@@ -88,7 +89,7 @@ func IdleServers(b *testing.B, servers ...Server) {
 	}
 }
 
-// IdleClients is one of these benchmarks.
+// IdleClients is one of the benchmarks of [Idles].
 func IdleClients(b *testing.B, p Peer, t Transport, n int) {
 	canned := Canned{Modern, Text, Tiny}
 	call, _ := canned.sizes()
@@ -156,7 +157,7 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 	idle(b, n, lingering, newOne)
 }
 
-// idle is [Idle] with the time without changes in the number of goroutines that it waits for.
+// idle is like [Idle], but waits until the number of goroutines has not changed for the time quiet.
 func idle(b *testing.B, n int, quiet time.Duration, newOne func() (stop func() error, err error)) {
 	stops := make([]func() error, n)
 	var first, last held
@@ -228,7 +229,7 @@ func settle(quiet time.Duration) held {
 
 // holding returns the memory of the process, with this number of goroutines.
 func holding(goroutines int) held {
-	for range 3 { // pools are emptied by the second, stacks shrink with each
+	for range 3 { // the second collection empties the pools; each collection shrinks stacks
 		runtime.GC()
 	}
 	var m runtime.MemStats

@@ -10,7 +10,7 @@ import (
 )
 
 // OffHeap returns a copy of b outside the heap, if the system allows it: a frame on the heap would let the collector
-// wait for the same amount of garbage. The copy is valid until free.
+// wait for the same amount of garbage. The copy is valid until free is called.
 func OffHeap(b []byte) (c []byte, free func()) {
 	m, err := unix.Mmap(-1, 0, max(1, len(b)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

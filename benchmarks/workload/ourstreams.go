@@ -13,7 +13,7 @@ import (
 )
 
 // Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing. The
-// library reads unknown streams in additional goroutines, which would be most of an idle client's memory here.
+// library reads unknown streams in additional goroutines, which would take most of an idle client's memory here.
 func Streams(r io.ReadCloser, w io.WriteCloser) transport.Transport { return &streams{r, w} }
 
 type streams struct {

@@ -29,8 +29,8 @@ type recordCaller interface {
 	Records(ctx context.Context, tool string) (*Records, error)
 }
 
-// Outputs benchmarks a call with structured content, decoded into the user's struct. Ours checks it against the schema
-// that the server has listed, which the client keeps. The others check nothing.
+// Outputs benchmarks a call with structured content, decoded into the user's struct. Ours validates the content with
+// the schema that the server has listed, which the client keeps. The other peers validate nothing.
 func Outputs(b *testing.B, peers ...Peer) {
 	for _, size := range []int{KiB, 10 * KiB, 100 * KiB} {
 		canned := Canned{Modern, Structured, size}

@@ -11,7 +11,7 @@ type Shape string
 
 // The shapes. All but Tools and Described are results of tools/call.
 const (
-	Text       Shape = "text"       // one text with a line break every 80 bytes, as of a file or a log
+	Text       Shape = "text"       // one text with a line break every 80 bytes, as in a file or a log
 	Escaped    Shape = "escaped"    // one text with an escape every ten bytes, some of them \u
 	Structured Shape = "structured" // records as structured content, and one short text
 	Image      Shape = "image"      // one image, as base64

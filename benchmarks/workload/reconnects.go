@@ -36,7 +36,7 @@ type phoenix struct {
 	era Era
 
 	mu   sync.Mutex
-	kill func() // ends the server there is and waits for it; guarded by mu
+	kill func() // ends the running server and waits for its end; guarded by mu
 }
 
 // start returns the client's ends of the pipes to the server.
@@ -81,7 +81,7 @@ func connectsAnew(b *testing.B, server *phoenix, p Peer) {
 	repeat(b, 1, func(context.Context) error {
 		server.die()
 		if _, err := c.Call(b.Context(), TinyTool); err == nil {
-			return errors.New("a call of a server that has gone succeeded")
+			return errors.New("a call to a server that had ended succeeded")
 		}
 		_ = c.Close()
 		c = connect()

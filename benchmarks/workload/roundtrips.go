@@ -126,7 +126,7 @@ func (r roundtrip) run(b *testing.B, p Peer) {
 			return p.check(payload, n, err)
 		}
 	}
-	if err := together(r.callers, r.callers*3, one); err != nil { // so that connections and buffers are there
+	if err := together(r.callers, r.callers*3, one); err != nil { // so that connections and buffers exist
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(payload.Size))

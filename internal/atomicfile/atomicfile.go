@@ -25,7 +25,7 @@ const (
 // exist. The file gets mode; zero means 0666 minus the umask.
 //
 // Replace calls check, unless it is nil, immediately before the rename. If check fails, Replace returns its error and
-// changes nothing. ctx bounds the wait for another process that has path open, on Windows.
+// changes nothing. On Windows, ctx bounds the wait for another process that has path open.
 func Replace(ctx context.Context, path string, data []byte, mode fs.FileMode, check func() error) error {
 	first := fs.FileMode(0o666)
 	if mode != 0 {
@@ -36,7 +36,7 @@ func Replace(ctx context.Context, path string, data []byte, mode fs.FileMode, ch
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // fails after the rename
+	defer func() { _ = os.Remove(f.Name()) }() // harmless after the rename: the file is gone
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil && mode != 0 {

@@ -29,9 +29,9 @@ func (s *Signal) Send() {
 	}
 }
 
-// Await waits until done reports true. It calls done immediately, after each Send and when ctx has ended; if done then
-// reports false, Await returns the cause of ctx's end. mu is the mutex that guards s; Await holds it only while it
-// calls done.
+// Await waits until done reports true. It calls done immediately, after each Send, and once more when ctx has ended; if
+// this last call reports false, Await returns the cause of ctx's end. mu is the mutex that guards s; Await holds it
+// only while it calls done.
 func (s *Signal) Await(ctx context.Context, mu *sync.Mutex, done func() bool) error {
 	for {
 		next, ok := s.look(mu, done)
@@ -50,7 +50,7 @@ func (s *Signal) Await(ctx context.Context, mu *sync.Mutex, done func() bool) er
 	}
 }
 
-// look calls done. If that reports false, look returns the channel for the next change.
+// look calls done. If done reports false, look returns the channel for the next change.
 func (s *Signal) look(mu *sync.Mutex, done func() bool) (next <-chan struct{}, ok bool) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -97,7 +97,7 @@ func TestAwaitEndsWithItsContextUnlessTheConditionHolds(t *testing.T) {
 		}
 		late, end := context.WithCancel(t.Context())
 		asked := 0
-		err := c.moved.Await(late, &c.mu, func() bool { // it comes to hold unsaid, and the context ends
+		err := c.moved.Await(late, &c.mu, func() bool { // the condition becomes true without a Send, and the context ends
 			end()
 			asked++
 			return asked == 2

@@ -44,9 +44,9 @@ func CheckVisit(u *url.URL) error {
 	return nil
 }
 
-// CheckForm returns an error if a form uses a keyword that is not in the specification, because clients need not know
-// it. The form must compile. (specification 2026-07-28, client/elicitation, "Requested Schema"; schema,
-// PrimitiveSchemaDefinition)
+// CheckForm returns an error if a form uses a keyword that is not in the specification, because clients need not
+// support such keywords. The form must compile. (specification 2026-07-28, client/elicitation, "Requested Schema";
+// schema, PrimitiveSchemaDefinition)
 func CheckForm(raw json.RawMessage) error {
 	form := mcp.Object(raw)
 	if err := only(form, "$schema", "type", "properties", "required"); err != nil {

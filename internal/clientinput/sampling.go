@@ -8,7 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CheckMessages validates a request for a message. It does not check the capabilities of the client: see [UsesTools].
+// CheckMessages validates the params of sampling/createMessage. It does not check the capabilities of the client: see
+// [UsesTools].
 func CheckMessages(p *mcp.CreateMessageParams) error {
 	switch {
 	case p.MaxTokens < 1:
@@ -22,7 +23,7 @@ func CheckMessages(p *mcp.CreateMessageParams) error {
 	return checkConversation(p.Messages)
 }
 
-// toolChoices are the valid modes; the empty mode means absent.
+// toolChoices are the valid modes; the empty mode means that the request has no mode.
 var toolChoices = []mcp.ToolChoiceMode{"", mcp.ToolChoiceAuto, mcp.ToolChoiceRequired, mcp.ToolChoiceNone}
 
 func checkPreferences(p *mcp.ModelPreferences) error {
@@ -84,7 +85,7 @@ func UsesTools(p *mcp.CreateMessageParams) bool {
 	})
 }
 
-// ToolRounds returns the number of messages in a request that have tool results.
+// ToolRounds returns how many messages of a request contain tool results.
 func ToolRounds(p *mcp.CreateMessageParams) (rounds int) {
 	for _, m := range p.Messages {
 		if _, results, _ := sortContent(m.Content); len(results) > 0 {
@@ -114,8 +115,8 @@ func sameMembers(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// CheckMessage validates the answer to a request for a message: its role must be assistant, and it may use only tools
-// of the request, each use with a unique id.
+// CheckMessage validates the result of sampling/createMessage: its role must be assistant, and it may use only tools of
+// the request, each use with a unique id.
 func CheckMessage(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams) error {
 	_, results, _ := sortContent(r.Content)
 	switch {

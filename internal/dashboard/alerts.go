@@ -196,7 +196,7 @@ func alerts() []Alert {
 	}
 }
 
-// anyServer returns the series of a name, for all servers.
+// anyServer returns the series of the metric called name, for all servers.
 func anyServer(name string) series { return series{name: name} }
 
 // telemetryDropped finds losses in the pipeline: in Collectors, and in the SDKs of services.
@@ -223,8 +223,9 @@ func lines(format ...string) func(args ...any) string {
 	return func(args ...any) string { return fmt.Sprintf(strings.Join(format, "\n"), args...) }
 }
 
-// burn returns an alert for an error budget that burns too fast, both in a long window and in a short window. At least
-// least failures are required, so that a few failures of a client with few requests do not raise the alert.
+// burn returns an alert for an error budget that burns too fast, both in a long window and in a short window. The long
+// window must also have a minimum number of failures, least, so that a few failures of a client with few requests do
+// not raise the alert.
 func burn(name, prefix string, factor float64, long, short string, least int, s Severity, summary, text string) Alert {
 	expr := lines(
 		`%[1]s_failures:ratio%[2]s > %[4]v * scalar(%[5]s)`,
@@ -245,8 +246,8 @@ var toolErrors = func() string {
 // that grew by more than a quarter.
 var toolListGrew = lines("%[1]s / quantile_over_time(0.5, %[1]s[1d]) - 1 > 0.25", "and %[1]s > 4096")(toolListSize)
 
-// stuck returns the requests in flight of a method if none of its requests ended. It excludes methods that take that
-// long by design.
+// stuck returns the requests in flight by labels, if no request with the same labels ended in ten minutes. It excludes
+// methods that take that long by design.
 func stuck(labels string, active, done series) string {
 	meant := `mcp_method_name!~"tasks/result|subscriptions/listen"`
 	return lines("%s > 0", "unless %s > 0")(sumBy(labels, active.with(meant).String()),

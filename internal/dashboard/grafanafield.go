@@ -44,7 +44,7 @@ var kinds = map[Kind]kindOf{
 
 var lastValue = object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false}
 
-// softMax is the smallest maximum of an axis by unit, so that a line at zero looks like zero.
+// softMax maps a unit to the value up to which an axis always extends, so that a line at zero looks like zero.
 var softMax = map[string]float64{"percentunit": .1, "short": 1, "reqps": 1, "cps": 1, "cpm": 1}
 
 func noCustom(Panel) object { return nil }
@@ -141,7 +141,7 @@ func (p Panel) transformations() []object {
 const count = "locale"
 
 // overrides returns the colors of lines, and the units, thresholds and links of columns. It makes labels text, even a
-// label such as -32602, and keeps empty cells empty: they do not show the panel's text for no data.
+// label such as -32602. Empty cells stay empty: they do not show the panel's text for missing data.
 func (p Panel) overrides() []object {
 	out := []object{}
 	for _, c := range p.Colors {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// tracesWith links to a search for the traces of a service with tags, in Grafana's Explore. The service and the tags
-// may contain Grafana's references to a field of the row.
+// tracesWith returns a link to a search for the traces of a service with tags, in Grafana's Explore. The service and
+// the tags may contain Grafana's references to a field of the row.
 func tracesWith(title, service, tags string) Link {
 	pane := `{"traces":{"datasource":"${traces}","queries":[{"refId":"A","datasource":{"type":"jaeger",` +
 		`"uid":"${traces}"},` +
@@ -15,7 +15,7 @@ func tracesWith(title, service, tags string) Link {
 	return Link{title, "/explore?schemaVersion=1&panes=" + escapeAround(pane)}
 }
 
-// to links to another dashboard, with the time and the variables in vars.
+// to returns a link to another dashboard, with the time range and the variables in vars.
 func to(title, uid, vars string) Link {
 	return Link{title, "/d/" + prefix + uid + "?${__url_time_range}&${datasource:queryparam}&${traces:queryparam}" + vars}
 }

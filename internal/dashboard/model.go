@@ -40,7 +40,7 @@ type Panel struct {
 	Width   int    // of 24 columns; zero means the default of the kind
 	Height  int    // zero means the default of the kind
 	Stacked bool
-	Colors  []Color  // colors of lines that are good or bad by their name; Grafana chooses the others
+	Colors  []Color  // colors of lines with a good or a bad meaning; Grafana chooses the other colors
 	Columns []Column // columns of a table
 	Links   []Link   // links in the title
 }
@@ -51,8 +51,8 @@ type Query struct {
 	Legend    string
 	Exemplars bool
 
-	// Zero explains why the query may return zero or nothing even in a fleet where every possible event has happened.
-	// Empty means that the query then returns a value above zero.
+	// Zero explains why the query may return zero or nothing even in a fleet where every possible event has happened. An
+	// empty Zero means that the query returns a value above zero in such a fleet.
 	Zero string
 }
 

@@ -79,9 +79,9 @@ func (s series) String() string {
 	return s.name + s.suffix + "{" + s.labels + "}"
 }
 
-// forms calls f with the classic form of a series. For a part of a histogram it also calls f with the native form: the
-// histogram is one series, and a function returns the part. An instance exports one of the forms; the query supports
-// both.
+// forms calls f with the classic form of a series. For a part of a histogram, it also calls f with the native form, in
+// which the histogram is a single series and the PromQL function named part extracts the part. An instance exports one
+// of the forms; the query supports both.
 func (s series) forms(f func(selector, part string) string) string {
 	classic := f(s.String(), "")
 	switch s.suffix {
@@ -163,7 +163,7 @@ func perMinute(labels string, s series) string {
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
-// sumBy sums by labels, or everything without labels.
+// sumBy returns the sums of expr by labels; without labels, it returns a single sum.
 func sumBy(labels, expr string) string {
 	if strings.Contains(expr, "\n") {
 		expr = "\n" + indent(expr) + "\n"
@@ -185,13 +185,13 @@ func fullest(labels string, of func(name string) series, usage, limit string) st
 // positive keeps values above zero, so that a graph shows no series without events.
 func positive(expr string) string { return expr + " > 0" }
 
-// ratio divides part by whole. Without a part it is zero; without a whole it has no result.
+// ratio divides part by whole. Without a part, the ratio is zero; without a whole, there is no result.
 func ratio(part, whole string) string {
 	return fmt.Sprintf("(%[1]s or 0 * %[2]s) / (%[2]s > 0)", part, whole)
 }
 
-// pace returns the growth of a counter for rare events and for the whole time range, and otherwise its rate. Shares and
-// quantiles of a histogram are computed from it.
+// pace returns the growth of a counter if its events are rare or if window is the whole time range; otherwise it
+// returns the counter's rate. Shares and quantiles of a histogram are computed from the pace.
 func pace(s series, window string) string {
 	if s.rare || window == perRange {
 		return growth(s, window)
@@ -209,8 +209,8 @@ func quantile(q float64, labels string, s series, window string) string {
 		sumBy(by, pace(s.bucket(), window)), sumBy(labels, nativePace(s, window)))
 }
 
-// nativePace returns the pace of a native histogram, as a histogram. A new histogram counts in full: PromQL has no
-// maximum of two histograms.
+// nativePace returns the pace of a native histogram, as a histogram. If the process started in the window, all values
+// of the histogram count: PromQL cannot choose the larger of two histograms.
 func nativePace(s series, window string) string {
 	selector := s.part("").String()
 	if s.rare || window == perRange {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// prometheusVariable and jaegerVariable choose data sources. Every dashboard has both, and resolutionVariable.
+// prometheusVariable and jaegerVariable choose data sources. Every dashboard has these two variables and
+// resolutionVariable.
 var (
 	prometheusVariable = Variable{Name: "datasource", Label: "Metrics", Type: "prometheus"}
 	jaegerVariable     = Variable{Name: "traces", Label: "Traces", Type: "jaeger"}
@@ -16,7 +17,7 @@ var (
 var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every",
 	Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
 
-// values returns a variable with the values of a label on the series of.
+// values returns a variable whose values are the values of a label. of selects the series with the label.
 func values(name, title, label, of, all string) Variable {
 	return Variable{Name: name, Label: title, Query: fmt.Sprintf("label_values(%s, %s)", of, label), All: all}
 }

@@ -153,7 +153,7 @@ type view struct {
 	all     []*operation
 	subject *operation              // the operation to explain; nil if there is none
 	far     *operation              // the server's record of the subject; nil if it is missing
-	near    []telemetry.FlightEntry // entries of the subject's peer from its start until shortly after its end
+	near    []telemetry.FlightEntry // peer's entries from the start of the subject to shortly after its end
 
 	origin    string // the process that started the trace
 	ambiguous bool   // spans without a parent come from several processes, and any of them may be a peer
@@ -232,8 +232,8 @@ func (v *view) belongs(e *telemetry.FlightEntry) bool {
 	return e.TraceID == "" || v.of(e) || e.Kind == kindTransition || e.Method == "ping"
 }
 
-// subjectOf returns the operation that failed last, or else an operation in flight, or else the longest operation. An
-// operation that failed inside a failed call started later than the call.
+// subjectOf returns the failed operation that started last, or else an operation in flight, or else the longest
+// operation. If a call failed because of another operation inside it, the inner operation started later.
 func subjectOf(all []*operation) (subject *operation) {
 	for i, o := range all {
 		if o.wantsInput() && continued(o, all[i+1:]) {
@@ -281,7 +281,7 @@ func (o *operation) wantsInput() bool {
 	return o.reason == inputRequired || o.attribute(names.KeyMCPClientResultType) == inputRequired
 }
 
-// entry returns the first entry near the subject for which the function is returns true, or nil.
+// entry returns the first entry near the subject that satisfies is, or nil.
 func (v *view) entry(is func(*telemetry.FlightEntry) bool) *telemetry.FlightEntry {
 	for i := range v.near {
 		if is(&v.near[i]) {

@@ -115,7 +115,7 @@ var starts = []fault{
 	}},
 }
 
-// answering connects to a server that gives each request the same answer.
+// answering connects to a server that gives the same answer to every request.
 func answering(status int, header, body string) func(*lab) {
 	return func(l *lab) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

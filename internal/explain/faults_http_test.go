@@ -61,12 +61,12 @@ func serveOld(w http.ResponseWriter, r *http.Request, answer func(w http.Respons
 	}
 }
 
-// with answers a call with an HTTP status.
+// with makes a call that the server answers with an HTTP status.
 func with(status int) func(*lab) {
 	return web(func(w http.ResponseWriter, _ string) { w.WriteHeader(status) })
 }
 
-// typed answers a call with a body of a content type.
+// typed makes a call that the server answers with a body of the given content type.
 func typed(contentType string, body func(id string) string) func(*lab) {
 	return web(func(w http.ResponseWriter, id string) {
 		w.Header().Set("Content-Type", contentType)

@@ -43,7 +43,7 @@ type lab struct {
 // run provokes the fault and returns the facts about it.
 func (f *fault) run(t *testing.T) explain.Facts { return f.watched(t, nil) }
 
-// watched is run, and adds the emitted telemetry to seen unless seen is nil.
+// watched is like run, and also adds the emitted telemetry to seen unless seen is nil.
 func (f *fault) watched(t *testing.T, seen *emissions) (facts explain.Facts) {
 	t.Helper()
 	in := func(t *testing.T) { facts = f.provoked(t, seen) }
@@ -159,7 +159,7 @@ func (l *lab) client(t transport.Transport, o mcpclient.Options) *mcpclient.Clie
 	return c
 }
 
-// ready returns a client that is ready. Its connecting is not part of the trace.
+// ready returns a client that is ready. The attempt to connect is not part of the trace.
 func (l *lab) ready(t transport.Transport, o mcpclient.Options) *mcpclient.Client {
 	l.Helper()
 	c := l.client(t, o)
@@ -223,12 +223,12 @@ func answered(answer func(c *mcptest.Conversation, call mcptest.Message), set ..
 	}
 }
 
-// refused answers a call with an error.
+// refused makes a call that the server answers with an error.
 func refused(code int, message string) func(*lab) {
 	return answered(func(c *mcptest.Conversation, call mcptest.Message) { c.Refuse(call, code, message) })
 }
 
-// sent answers a call with the result of frame, which gets the call's id.
+// sent makes a call that the server answers with the result of the function frame, which gets the call's id.
 func sent(frame func(id string) string, set ...func(*mcpclient.Options)) func(*lab) {
 	return answered(func(c *mcptest.Conversation, call mcptest.Message) { c.Send(frame(string(call.ID))) }, set...)
 }

@@ -11,7 +11,7 @@ type rule struct {
 // rules lists all rules in order of precedence: first rules that need a single record, then rules that combine several
 // records, then the fallbacks.
 var rules = []rule{
-	// a plan of faults caused the failure; the next cause describes its effect
+	// a plan of faults injected a fault; the next cause describes the fault's effect
 	{judge: injected, additional: true},
 	{judge: decided},                   // the policy of a proxy decided
 	{judge: attempt},                   // the client could not connect: judge_connect.go

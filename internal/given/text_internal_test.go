@@ -30,7 +30,7 @@ func TestTextContentNeedsOnlyItsMetaChecked(t *testing.T) {
 	}
 }
 
-func TestOnlyTextAgreesWithTheFullCheck(t *testing.T) {
+func TestTextShortcutAgreesWithTheFullCheck(t *testing.T) {
 	metas := []mcp.Meta{nil, nil, nil, mcp.Meta("{}"), mcp.Meta(`{"a":1}`), mcp.Meta(`{"-":1}`), mcp.Meta("[")}
 	rapid.Check(t, func(t *rapid.T) {
 		meta := func() mcp.Meta { return rapid.SampledFrom(metas).Draw(t, "meta") }

@@ -6,7 +6,8 @@ import "strings"
 // in the list each time.
 const MaxAliases = 1 << 20
 
-// Aliases maps the names in the group to the original names, for things of a member whose two names differ.
+// Aliases maps names in the group to original names, for the tools and prompts of one member whose name in the group
+// differs from the original name.
 type Aliases struct {
 	names map[string]string
 	size  int

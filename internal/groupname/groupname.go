@@ -40,7 +40,7 @@ func New(separator string, limit int) (Naming, error) {
 	return n, nil
 }
 
-// filler returns the character that replaces invalid characters, or 0 if the separator leaves none.
+// filler returns the character that replaces invalid characters, or 0 if the separator contains all candidates.
 func (n Naming) filler() byte {
 	for _, b := range []byte("-_.") {
 		if strings.IndexByte(n.separator, b) < 0 {
@@ -103,8 +103,8 @@ func (n Naming) own(prefix, tool string) bool {
 	return true
 }
 
-// alias returns the name of a tool that cannot keep its own behind a prefix: the beginning of its sanitized name and a
-// hash of its whole name.
+// alias returns the name of a tool that cannot keep its own name behind a prefix: the beginning of the sanitized name
+// and a hash of the whole name.
 func (n Naming) alias(prefix, tool string) string {
 	sum := sha256.Sum256([]byte(tool))
 	left := n.sanitize(tool)

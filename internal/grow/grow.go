@@ -3,8 +3,8 @@
 // messages with this package.
 //
 // With an announced length, the buffer grows in few large steps, because the last step fits exactly: 4 KiB, 64 KiB, 1
-// MiB, the rest. So a body of 16 MiB allocates 1.07 times its size in all, and a peer must send a sixteenth of the
-// bytes that it wants to be allocated.
+// MiB, the rest. So a body of 16 MiB allocates 1.07 times its size in all, and a peer must send at least a sixteenth of
+// the bytes that it makes this end allocate.
 package grow
 
 import (
@@ -17,7 +17,7 @@ const First = 4 << 10
 
 const (
 	known   = 16 // growth factor with an announced length
-	unknown = 4  // growth factor without one, which limits the unused part of the last buffer
+	unknown = 4  // growth factor without an announced length; a small factor limits the unused part of the last buffer
 )
 
 // ErrLimit means that the data exceed the limit.
@@ -45,8 +45,8 @@ type Body struct {
 	Announced int64 // length in bytes; negative if unknown
 	Limit     int   // maximum length in bytes
 
-	// Grow, if not nil, is called before a buffer of the size from is replaced by one of the size to, and may return an
-	// error to prevent that. Both buffers exist until the replacement; then grown is called.
+	// Read calls Grow, unless it is nil, before it replaces a buffer of from bytes by a buffer of to bytes. An error of
+	// Grow prevents the replacement. Both buffers exist until Read calls grown.
 	Grow func(from, to int) (grown func(), err error)
 }
 

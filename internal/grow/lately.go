@@ -5,7 +5,7 @@ const (
 	Kept = 64 << 10
 
 	quiet = 64 // consecutive messages below Kept after which large messages are considered over
-	part  = 32 // a buffer must reach 1/part of the expected size before it grows to it at once
+	part  = 32 // a buffer must reach 1/part of the expected size before it grows to the expected size in one step
 )
 
 // Lately records the sizes of the latest messages of a stream. The zero value has seen no message.
@@ -28,8 +28,8 @@ func (l *Lately) Note(size int) {
 // Quiet reports whether all recent messages were small.
 func (l *Lately) Quiet() bool { return l.small >= quiet }
 
-// Next returns the size, at most most, of the buffer that replaces a full one of the given size, on the assumption that
-// the message is like the last large one. It returns zero if there is no reason for this assumption.
+// Next returns the size of the buffer that replaces a full buffer of the given size, on the assumption that the message
+// is like the last large one. The result is not above most. It is zero if there is no reason for the assumption.
 func (l *Lately) Next(size, most int) int {
 	next := min(l.expected, most)
 	if size < Kept || size >= next || size < next/part {

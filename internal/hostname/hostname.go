@@ -18,9 +18,9 @@ import (
 
 const local = "localhost"
 
-// Loopback reports whether a host is this machine regardless of DNS: a loopback address, also mapped into IPv6 and with
-// a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the trailing dot. The host may have the
-// brackets of an address in a URL, but no port: see [Host].
+// Loopback reports whether a host is this machine regardless of DNS: a loopback address, including an IPv4 address
+// mapped into IPv6 and an address with a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the
+// trailing dot. The host may have the brackets of an address in a URL, but no port: see [Host].
 func Loopback(host string) bool {
 	if ip, ok := address(host); ok {
 		return LoopbackIP(ip)

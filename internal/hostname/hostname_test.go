@@ -134,7 +134,7 @@ func parse(t *testing.T, s string) *url.URL {
 	return u
 }
 
-func TestHostOfHostAndPort(t *testing.T) {
+func TestHostIsReturnedWithoutItsPort(t *testing.T) {
 	for in, want := range map[string]string{
 		"a": "a", "a:80": "a", "a:": "a", "127.0.0.1:1": "127.0.0.1", "[::1]": "::1", "[::1]:80": "::1",
 		"[fe80::1%25lo]:1": "fe80::1%25lo",
@@ -176,7 +176,8 @@ func TestLoopbackAddrRecognizesLoopback(t *testing.T) {
 	}
 }
 
-// A loopback host is also plain, so that a guard that requires both accepts it; both hold in upper case, too.
+// A loopback host is also plain, so that a guard that requires both properties accepts it. Neither property depends on
+// letter case.
 func TestLoopbackIsPlainInAnyCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		host := rapid.OneOf(

@@ -23,9 +23,9 @@ type Conn struct {
 
 	mu        sync.Mutex
 	waiting   []parcel                // ordered by time, then by order of addition; mu guards this and all fields below
-	bytes     int                     // size of waiting, including parcelOverhead for each
+	bytes     int                     // size of waiting, including parcelOverhead for each parcel
 	until     time.Time               // receive nothing before this time
-	over      error                   // error from End; nil before
+	over      error                   // error passed to End; nil before End
 	peerOver  error                   // error of the peer's connection, while frames still wait
 	closed    bool                    // Close was called; Next returns only the error of the peer's connection
 	interrupt context.CancelCauseFunc // ends the wait of Next; nil if Next is not waiting
@@ -50,7 +50,7 @@ func (c *Conn) Deliver(f transport.Frame) { c.put(parcel{frame: f}) }
 // DeliverAt makes Next return f at the given time.
 func (c *Conn) DeliverAt(at time.Time, f transport.Frame) { c.put(parcel{frame: f, at: at}) }
 
-// Hold is DeliverAt for a frame that [Conn.Release] can deliver earlier.
+// Hold is like DeliverAt, for a frame that [Conn.Release] can deliver earlier.
 func (c *Conn) Hold(at time.Time, f transport.Frame) { c.put(parcel{frame: f, at: at, held: true}) }
 
 func (c *Conn) put(p parcel) {
@@ -118,7 +118,7 @@ func (c *Conn) End(err error) {
 	c.look()
 }
 
-// Over returns the error passed to End, or nil before.
+// Over returns the error passed to End, or nil before End.
 func (c *Conn) Over() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Next is Receive, and also reports whether the owner delivered the frame. Frames from the peer are lost only after the
-// owner has ended the connection.
+// Next is like Receive, and also reports whether the owner delivered the frame. Frames from the peer are lost only
+// after the owner has ended the connection.
 func (c *Conn) Next(ctx context.Context) (f transport.Frame, delivered bool, err error) {
 	for {
 		f, delivered, err = c.next(ctx)
@@ -46,8 +46,8 @@ func (c *Conn) next(ctx context.Context) (transport.Frame, bool, error) {
 	return f, false, nil
 }
 
-// ready returns a frame or an error that needs no receiving from the peer, and reports whether there is one. The caller
-// holds c.mu.
+// ready returns a frame or an error without receiving from the peer, and reports whether there is one. The caller holds
+// c.mu.
 func (c *Conn) ready(now time.Time) (f transport.Frame, done bool, err error) {
 	switch {
 	case c.over != nil:
@@ -66,7 +66,8 @@ func (c *Conn) ready(now time.Time) (f transport.Frame, done bool, err error) {
 	return f, false, nil
 }
 
-// waits returns the context of a wait. It ends when another frame may be due. The caller holds c.mu.
+// waits returns the context of a wait for the peer. The context ends when another frame may be due. The caller holds
+// c.mu.
 func (c *Conn) waits(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	wait, interrupt := context.WithCancelCause(ctx)
 	c.interrupt = interrupt

@@ -113,7 +113,7 @@ func (f *filter) wantsSpan(s *explain.Span) bool {
 }
 
 // ownTrace reports whether a trace is a call of this server's own tools. This server records no spans, so a trace with
-// spans of a server is not its own: another server cannot hide calls by using the names of these tools.
+// spans of a server is not a call of its own tools: another server cannot hide calls by using the names of these tools.
 func ownTrace(spans []explain.Span) bool {
 	own := false
 	for i := range spans {

@@ -216,7 +216,7 @@ func TestLongListsArePagedAndBounded(t *testing.T) {
 	})
 }
 
-func TestResourcesHaveTheContentOfTools(t *testing.T) {
+func TestResourcesReturnTheDataOfTheTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := agent(t, inspector.Sources{Peers: []inspector.Source{trouble()}})
 		for uri, want := range map[string]string{

@@ -34,7 +34,8 @@ func line(text string) string { return visible.Short(text, maxLine) }
 // plain word.
 func word(text string) string { return visible.Word(text, maxLine) }
 
-// listed formats a page of lines. The text is none if there are no lines, and ends with more if there is another page.
+// listed formats a page of lines. Without lines, it returns the text none. If there is another page, the result ends
+// with the text more.
 func listed[T any](lines []T, text func(*T) string, none, more string, next int) string {
 	var b strings.Builder
 	if len(lines) == 0 {

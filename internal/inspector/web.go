@@ -29,7 +29,8 @@ const (
 // budget returns the memory budget of one tool call, for the answers of all pages.
 func budget() *weigh.Budget { return &weigh.Budget{Text: maxPages, Values: maxValues} }
 
-// page is a JSON endpoint of another process. It does not follow redirects, because the user has chosen the address.
+// page is a JSON endpoint of another process. Requests do not follow redirects, because the user has chosen the
+// address.
 type page struct {
 	base   string
 	client http.Client

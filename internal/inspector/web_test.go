@@ -134,7 +134,7 @@ func TestInvalidOrRemotePageURLsAreRefused(t *testing.T) {
 	}
 }
 
-func TestInvalidPageIsAnExplainedError(t *testing.T) {
+func TestInvalidPageGivesAnExplainedError(t *testing.T) {
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()

@@ -27,8 +27,8 @@ func (c *cursor) Take(end int, err error) {
 	}
 }
 
-// Raw validates the current value and returns its bytes, with their capacity cut. It returns nil for an invalid value;
-// [cursor.Err] then returns the error.
+// Raw validates the current value and returns its bytes. The capacity of the result is its length. It returns nil for
+// an invalid value; [cursor.Err] then returns the error.
 func (c *cursor) Raw() []byte {
 	c.Take(Value(c.b, c.at))
 	if c.err != nil {
@@ -91,7 +91,8 @@ func (c *cursor) Fail(err error) {
 // Err returns the error that ended the iteration, or nil.
 func (c *cursor) Err() error { return c.err }
 
-// End returns the offset behind the closing bracket. It is valid after Next has returned false and Err nil.
+// End returns the offset behind the closing bracket. It is valid after Next has returned false and Err has returned
+// nil.
 func (c *cursor) End() int { return c.i }
 
 func (c *cursor) want(ok bool, kind string) {

@@ -103,7 +103,7 @@ func otherInt(raw []byte) (n int64, ok bool) {
 	if digits == "" {
 		return 0, true
 	}
-	// The value is 0.digits with the decimal point moved to the right by places.
+	// Without its exponent, the value is 0.digits times ten to the power of places.
 	places := len(strings.TrimLeft(whole+fraction, "0")) - len(fraction)
 	const most = len("9223372036854775808")
 	if exponent < len(digits)-places || exponent > most-places {

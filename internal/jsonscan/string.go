@@ -82,8 +82,8 @@ const (
 // backslash, a control character, or a part of a multi-byte rune. The bits of bytes behind the first may be wrong.
 func special(w uint64) uint64 { return specials(w) & highs }
 
-// specials is special with meaningless bits between the high bits. Flipping one bit maps a quote next to the control
-// characters and keeps these below it.
+// specials is like special, but leaves meaningless bits between the high bits. XOR with flip maps the quote to 0x20,
+// next to the control characters, which stay below 0x20: one comparison finds both.
 func specials(w uint64) uint64 {
 	const flip = '"' ^ ' '
 	return w | (w ^ ones*flip - ones*(' '+1)) | (w ^ ones*'\\' - ones)

@@ -37,7 +37,8 @@ func Text(b []byte, i int) (s string, end int, err error) {
 }
 
 // Unquote decodes the escapes of b, the contents of a validated string without its quotes, in place. It returns the
-// part of b with the result, with its capacity cut. A surrogate escape without its other half becomes U+FFFD.
+// part of b that holds the result; the capacity of this part is its length. A surrogate escape without its other half
+// becomes U+FFFD.
 func Unquote(b []byte) []byte {
 	_, w, _ := unescape(b, 0) // the only possible error is the missing closing quote
 	return b[:w:w]
@@ -73,8 +74,8 @@ func unescape(b []byte, i int) (end, w int, err error) {
 	}
 }
 
-// slide moves the bytes from b[r] up to the next special byte to b[w], which is not behind b[r], and returns the
-// offsets behind source and target.
+// slide moves the bytes from b[r] up to the next special byte; their new place starts at b[w], where w <= r. It returns
+// the offsets behind the source and behind the target.
 func slide(b []byte, r, w int) (int, int) {
 	for len(b)-r >= 8 {
 		word := binary.LittleEndian.Uint64(b[r:])
@@ -116,7 +117,8 @@ var unescaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// unescapeRune returns the rune that b begins with, as a \u escape or a surrogate pair of two, and its number of bytes.
+// unescapeRune decodes the \u escape at the beginning of b, or the two escapes of a surrogate pair. It returns the rune
+// and the number of decoded bytes.
 func unescapeRune(b []byte) (r rune, n int) {
 	r = hex4(b[2:6])
 	if r < 0xd800 || r > 0xdfff {

@@ -74,7 +74,7 @@ func TestValidReportsErrorAndOffset(t *testing.T) {
 	}
 }
 
-func TestStringsAreScannedRightAtEveryAlignment(t *testing.T) {
+func TestStringsAreScannedCorrectlyAtEveryAlignment(t *testing.T) {
 	for n := range 80 {
 		pad := strings.Repeat("x", n)
 		for _, tt := range []struct {

@@ -73,7 +73,8 @@ func (w *Watch) decide() (v verdict) {
 	return v
 }
 
-// lookAgain schedules the next check. asked means that the peer was asked, so that silence until then is significant.
+// lookAgain schedules the next check. asked means that the peer was asked for a sign of life, so that silence until the
+// next check is significant.
 func (w *Watch) lookAgain(every time.Duration, asked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package lock provides a mutex for operations that may take long, such as a request to a peer: a context can end the
-// wait for it. Use sync.Mutex to guard fields.
+// wait for the mutex. Use sync.Mutex to guard fields.
 package lock
 
 import (

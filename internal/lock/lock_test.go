@@ -18,8 +18,8 @@ var errTired = errors.New("tired")
 func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 	type comer struct{ holds, patience time.Duration }
 	rapid.Check(t, func(rt *rapid.T) {
-		// Waits last an odd number of seconds and holds an even number, so that no wait ends at the moment when the Mutex
-		// becomes free.
+		// A goroutine waits for an odd number of seconds and holds the Mutex for an even number, so that no wait ends at the
+		// moment when the Mutex becomes free.
 		comers := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) comer {
 			return comer{
 				holds:    2 * time.Duration(rapid.IntRange(0, 20).Draw(rt, "holds")) * time.Second,
@@ -78,7 +78,7 @@ func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 func TestLockContextTakesAFreeMutexAfterCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 100 { // a select between both would fail at random
+	for range 100 { // a select between the Mutex and ctx.Done would fail at random
 		var m Mutex
 		if err := m.LockContext(ctx); err != nil {
 			t.Fatalf("lock a free Mutex: %v, want nil", err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyServesLoopbackRequests(t *testing.T) {
+func TestOnlyHandlerServesOnlyLoopbackRequests(t *testing.T) {
 	h := Only(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	for _, tc := range []struct {
 		host, at string

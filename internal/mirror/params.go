@@ -60,7 +60,7 @@ type walk struct {
 	text  []byte
 	place []string // keywords, names and indexes from the root to the current schema
 	found []Param
-	// the first duplicate name in an object that only properties lead to; it is an error if there are marks
+	// the first duplicate name in an object whose path has no keyword other than properties; an error if there are marks
 	twice error
 }
 
@@ -71,7 +71,8 @@ type mark struct {
 	kind  string // the type; "" if there is not exactly one
 }
 
-// schema reads the schema at text[i], which may be true or false. static means that only properties lead to it.
+// schema reads the schema at text[i]: an object, true or false. static means that the path to the schema has no keyword
+// other than properties.
 func (w *walk) schema(i int, static bool) (end int, err error) {
 	if i = jsonscan.Space(w.text, i); w.text[i] != '{' {
 		return jsonscan.Value(w.text, i)
@@ -100,8 +101,8 @@ func (w *walk) schema(i int, static bool) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// properties reads the value of the keyword properties at text[i]. static means that only properties lead to its
-// schema.
+// properties reads the value of the keyword properties at text[i]. static is as for [walk.schema], for the schema with
+// this keyword.
 func (w *walk) properties(i int, static bool) (end int, err error) {
 	if w.text[i] != '{' {
 		return jsonscan.Value(w.text, i)
@@ -141,7 +142,7 @@ func (w *walk) keyword(i int, key string) (end int, err error) {
 	return jsonscan.Value(w.text, i)
 }
 
-// within reads the schema at text[i]. steps lead from the current place to it.
+// within reads the schema at text[i]. steps lead from the current place to the schema.
 func (w *walk) within(i int, static bool, steps ...string) (end int, err error) {
 	n := len(w.place)
 	w.place = append(w.place, steps...)

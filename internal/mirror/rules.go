@@ -11,7 +11,7 @@ import (
 // truncates all quotes from the schema.
 type SchemaError struct {
 	Place string // JSON Pointer to the wrong schema
-	Name  string // value of its mark; "" if that is not a string or not the problem
+	Name  string // value of the schema's mark; "" if the value is not a string or not the problem
 	Rule  string // the violated rule
 }
 
@@ -23,7 +23,8 @@ func (e *SchemaError) Error() string {
 	return text + ": " + e.Rule
 }
 
-// broken returns the rule that the mark breaks, or "". static means that only properties lead to the marked property.
+// broken returns the rule that the mark breaks, or "". static means that the path to the marked property has no keyword
+// other than properties.
 func (m mark) broken(static bool) string {
 	switch {
 	case !static:

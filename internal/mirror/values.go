@@ -59,7 +59,8 @@ type reading struct {
 	size   int     // bytes of all values
 }
 
-// value reads the value at text[i]. The first level steps in the paths of the parameters in some lead to it.
+// value reads the value at text[i]. some contains the parameters whose paths begin with the path to this value, which
+// has level names.
 func (r *reading) value(i, level int, some set) (end int, err error) {
 	var deeper set
 	for n, p := range r.params {
@@ -79,7 +80,7 @@ func (r *reading) value(i, level int, some set) (end int, err error) {
 	return jsonscan.Value(r.text, i)
 }
 
-// object reads the object at text[i]. Its members are the next step, at level, in the paths of the parameters in some.
+// object reads the object at text[i]. For each parameter in some, Path[level] is the name of the member to read.
 func (r *reading) object(i, level int, some set) (end int, err error) {
 	var met set
 	o := jsonscan.ObjectAt(r.text, i)

@@ -20,7 +20,7 @@ import (
 // Options configures a mock. The zero value of each field is its default.
 type Options struct {
 	Speed     float64              // replay speed as a multiple of the recorded speed; zero means without delays
-	Repeat    bool                 // a request that was sent as often as in the recording starts over
+	Repeat    bool                 // after a request was sent as often as recorded, continue with its first answer
 	Problem   func(string)         // called for each difference from the recording, from any goroutine; nil for none
 	Telemetry *telemetry.Telemetry // nil means none
 }
@@ -128,7 +128,8 @@ func (m *mock) player(from relay.Peer, first relay.Message) *player {
 }
 
 // choose returns the first unplayed session that starts with this message. When all such sessions have been played,
-// it starts over. If no session starts with this message, it returns the first session. The caller holds mu.
+// choose starts again with the first of them. If no session starts with this message, choose returns the first session.
+// The caller holds mu.
 func (m *mock) choose(key string) *session {
 	for range 2 {
 		for _, s := range m.sessions {

@@ -22,7 +22,7 @@ func (b *batch) add(frame []byte) {
 	b.frames++
 }
 
-// stamp records the current time as the start of the wait for all frames without one.
+// stamp records the current time as the start of the wait, for all frames without a start.
 func (b *batch) stamp() {
 	for len(b.since) < b.frames {
 		b.since = append(b.since, time.Now())

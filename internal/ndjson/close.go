@@ -21,8 +21,9 @@ func (w *Writer) Flush(ctx context.Context) error {
 // stream. If ctx ends first, Close returns its cause.
 //
 // If the stream has deadlines, as pipes and connections do, Close ends a blocked write by a deadline; this truncates
-// the frame. If the stream has no deadlines, its owner closes it before it calls Close. Where even that does not end a
-// write, as on a pipe in blocking mode, the writing goroutine remains until the peer reads or closes its end.
+// the frame. If the stream has no deadlines, the owner of the stream must close it before calling Close. If even this
+// does not end a write, as on a pipe in blocking mode, the writing goroutine remains until the peer reads or closes its
+// end.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	if w.err == nil {

@@ -2,9 +2,10 @@ package ndjson
 
 import "runtime"
 
-// After lookAfter frames without other senders, a sender looks for some. After a successful look, lookAfter more
-// senders look. Each failed look doubles the number of frames before the next look, up to lookSeldom: for a lone
-// sender, a look costs a tenth of a write.
+// To look is to check whether other senders are about to send: see [Writer.gather]. After lookAfter frames without a
+// look, a sender looks. After a look that found other senders, the next lookAfter senders also look. Each look that
+// found none doubles the number of frames before the next look, up to lookSeldom: for a lone sender, a look costs a
+// tenth of a write.
 const (
 	lookAfter  = 16
 	lookSeldom = 256

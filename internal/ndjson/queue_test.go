@@ -40,7 +40,7 @@ func wantQueued(t *testing.T, w *ndjson.Writer, when string, want int) {
 	}
 }
 
-func TestQueuedFramesAreReportedOnceWritten(t *testing.T) {
+func TestQueuedFramesAreReportedAfterTheirWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, reports := newGate(), &waits{}
 		w := ndjson.NewWriter(g, 0, ndjson.Waited(reports.add))

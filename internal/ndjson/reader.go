@@ -30,7 +30,7 @@ type Reader struct {
 	skipping   *oversize.Ends // ends of the line that is being dropped; nil for none
 }
 
-// ErrInterrupted is an error of a stream that continues afterwards. [Reader.Next] returns it once and loses no data.
+// ErrInterrupted is an error after which the stream continues. [Reader.Next] returns it once and loses no data.
 var ErrInterrupted = errors.New("interrupted")
 
 // NewReader returns a reader of frames of at most limit bytes, not counting the newline; limit must be positive.
@@ -50,7 +50,7 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 // an unfinished frame and returns the error unchanged.
 //
 // The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of exactly its
-// size; a larger frame may have up to as much unused memory behind it.
+// size; a larger frame may have unused memory behind it, at most its own size.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -189,10 +189,10 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// makeRoom ensures space behind buf[end]. The buffer grows fourfold, first to the size of a full read and later to a
-// frame of the limit with \r\n behind it. It only doubles from 1 to 4 MiB, because many frames are slightly larger than
-// that, and grows at once to the size that the last large frame needed. makeRoom replaces a buffer that has become too
-// large for its use.
+// makeRoom ensures space behind buf[end]. The buffer grows fourfold, at first only up to the size of a full read, and
+// later up to the size of a frame at the limit with its \r\n. From 1 to 4 MiB it only doubles, because many frames are
+// slightly larger than 1 MiB. If the last large frame needed more, the buffer grows to that size in one step. makeRoom
+// replaces a buffer that has become too large for its use.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
 	unread, expected := r.end-r.start, r.lately.Next(size, r.limit+2)

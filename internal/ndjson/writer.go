@@ -43,8 +43,8 @@ const (
 // then ends. If the stream cannot write without waiting (a file, a terminal, a pipe in blocking mode, anything that is
 // not a descriptor), the goroutine does all writes.
 //
-// Memory is bounded by twice the queue, plus one frame if that is larger than the queue, plus a time for each of these
-// frames with [Waited]. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
+// Memory is bounded by twice the queue, plus one frame if that is larger than the queue, and with [Waited] plus a
+// time.Time for each of these frames. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
 // larger memory until 64 writes in a row were small, but releases more than 1 MiB as soon as a burst of frames is over.
 //
 // The first error of the stream is final: the stream may have sent a part of a frame, so nothing can follow it.
@@ -75,8 +75,8 @@ type Writer struct {
 type Option func(*Writer)
 
 // Waited makes the writer call f with the time that each frame has waited, from its acceptance until its write is
-// complete. Frames that their sender writes at once did not wait and are not reported, nor are dropped frames. Frames
-// of one write have all left when the last of them has.
+// complete. Frames that their sender writes at once did not wait and are not reported, nor are dropped frames. The
+// frames of one write all wait until the last of them has been written.
 //
 // The writing goroutine, which may be any sender, calls f without holding a lock: f must be quick. When [Writer.Flush]
 // returns nil, all frames that waited have been reported. Waited(nil) has no effect; without the option, the writer
@@ -100,8 +100,8 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 // accepted, not written. [ErrBusy] means that the queue is full now; [ErrClosed] means that the writer is closed for
 // good.
 //
-// On an error, no byte of the frame has left and none will. If the stream fails after a part of the frame, Send returns
-// nil, and the next call returns the error.
+// On an error, no byte of the frame was written or will be written. If the stream fails after a part of the frame, Send
+// returns nil, and the next call returns the error.
 func (w *Writer) Send(frame []byte) error {
 	_, err := w.send(frame, false)
 	return err
@@ -117,8 +117,8 @@ func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 	return w.wait(ctx, place)
 }
 
-// SendParts is like SendWait for a frame in parts. It copies no part, and returns when they have left or the stream has
-// failed. The end of ctx ends only the wait for earlier frames, not the write of this one.
+// SendParts is like SendWait for a frame in parts. It copies no part, and returns when all parts have been written or
+// the stream has failed. The end of ctx ends only the wait for earlier frames, not the write of this frame.
 func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 	for _, p := range parts {
 		if bytes.IndexByte(p, '\n') >= 0 {
@@ -277,8 +277,8 @@ func (w *Writer) flush() {
 	}
 }
 
-// next makes the queue the new out, after out has been written. It reports false if there is nothing to write; then the
-// caller no longer owns the stream.
+// next moves the queued frames to w.out, after the previous frames in w.out have been written. It reports false if
+// there is nothing to write; then the caller no longer owns the stream.
 func (w *Writer) next() bool {
 	w.out.report(w.waited)
 	if w.few++; len(w.out.data) > keptWriting/4 {

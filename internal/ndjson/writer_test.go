@@ -76,8 +76,8 @@ func TestSendDoesNotWaitForAPeerThatNeverReads(t *testing.T) {
 			const queue = 64 << 10
 			w := ndjson.NewWriter(f, queue)
 			accepted := fill(t, w, bytes.Repeat([]byte("x"), size))
-			// The pipe holds 64 KiB; the flusher holds the rest of the frame that did not fit and then one queue; the queue
-			// holds the same again, or one frame that is larger than it.
+			// The pipe holds 64 KiB; the flusher holds the rest of the frame that did not fit, and then one queue; the queue
+			// holds as much again, or one frame that is larger than the queue.
 			if most := 64<<10 + 2*queue + 2*(size+1); accepted > most {
 				t.Errorf("accepted %d bytes, want at most %d", accepted, most)
 			}

@@ -111,8 +111,8 @@ func instrumentOf(p *otlpsink.Point) schemacheck.Instrument {
 	return schemacheck.Instrument(p.Kind)
 }
 
-// numberOf returns the type of the point's values. It is unknown for histograms, because OTLP sums their values as
-// float64.
+// numberOf returns the type of the point's values. The type is unknown for histograms, because OTLP sums their values
+// as float64.
 func numberOf(p *otlpsink.Point) schema.Type {
 	switch {
 	case p.Kind != otlpsink.Sum && p.Kind != otlpsink.Gauge:
@@ -130,7 +130,8 @@ func ours(r *otlpsink.Record) bool {
 		(r.EventName != "" || strings.HasPrefix(text, "mcp_client.") || strings.HasPrefix(text, "mcp_server."))
 }
 
-// infoSeverity is the OTLP severity of the level Info. The other slog levels have the same distances from it.
+// infoSeverity is the OTLP severity of the level Info. The distances between OTLP severities are those between slog
+// levels.
 const infoSeverity = 9
 
 func recordOf(r *otlpsink.Record) schemacheck.Record {

@@ -58,7 +58,7 @@ func listen(addr string, limit int) (*Sink, error) {
 	s.web = &http.Server{Handler: loopback.Only(s.store.handler()), ReadHeaderTimeout: headerTimeout,
 		ReadTimeout: bodyTimeout, ConnState: s.count}
 	s.store.register(s.server)
-	// Ends when Close stops the server; Close waits for it.
+	// The goroutine ends when Close stops the server. Close waits for it.
 	s.serve.Go(func() { _ = s.server.Serve(s.listener) })
 	return s, nil
 }
@@ -74,7 +74,7 @@ func (s *Sink) ListenHTTP(addr string) error {
 		return fmt.Errorf("otlpsink: %w", err)
 	}
 	s.webPort = port
-	// Ends when Close stops the server; Close waits for it.
+	// The goroutine ends when Close stops the server. Close waits for it.
 	s.serve.Go(func() { _ = s.web.Serve(port) })
 	return nil
 }

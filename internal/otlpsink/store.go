@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// defaultLimit bounds the spans, the points and the records that are kept, each.
+// defaultLimit bounds the number of kept spans; the same bound applies to points and to records.
 const defaultLimit = 100_000
 
 // A Snapshot is the content of a sink at one moment, oldest first. It does not change, and taking it is cheap. Callers
@@ -101,14 +101,15 @@ func (s *store) addRecords(records []Record, size int) {
 	})
 }
 
-// push appends more and drops the oldest elements. append frees them when it next moves the slice.
+// push appends the elements in more and drops the oldest elements. The built-in append frees the dropped elements when
+// it next moves the slice.
 func push[T any](kept, more []T, over int, dropped *int) []T {
 	*dropped += over
 	return append(kept, more...)[over:]
 }
 
-// maxBytes bounds the spans, the points and the records that are kept, each, in bytes on the wire. In memory they are
-// several times larger. The last message is always kept: maxMessage bounds it.
+// maxBytes bounds the kept spans, in bytes on the wire; the same bound applies to points and to records. In memory,
+// elements are several times larger. The last message is always kept, and maxMessage bounds its size.
 const maxBytes = 128 << 20
 
 // A quota tracks the messages of one signal, to decide which elements to drop.

@@ -1,5 +1,5 @@
-// Exchanges <main> for that of the same page fetched anew, as often as <html data-refresh="milliseconds"> says, and only
-// while somebody can see it. What is open, in use or scrolled stays so.
+// Fetches the page again at the interval in <html data-refresh="milliseconds"> and replaces <main>, but only while the
+// tab is visible. Open elements stay open, and the page stays unchanged while the reader uses an input or selects text.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -12,7 +12,7 @@
     live.textContent = text;
   };
 
-  // inUse is when an exchange would take something out of the reader's hands.
+  // inUse reports whether a replacement would disturb the reader: an input has the focus, or text is selected.
   const inUse = main => {
     const at = document.activeElement;
     const selection = getSelection();
@@ -63,7 +63,7 @@
     else if (!document.hidden) timer = setTimeout(look, Number(root.dataset.refresh));
   };
 
-  // openTarget opens what a link within the page leads to.
+  // openTarget opens the element that the fragment of the URL names, and scrolls to it.
   const openTarget = () => {
     const to = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (to && to.matches("details")) to.open = true;

@@ -96,13 +96,13 @@ func orWhole(path string) string {
 	return path
 }
 
-// Compare returns at most most differences between a and b. If wild is not empty, it is the placeholder for redacted
-// text in a, and matches anything.
+// Compare returns the differences between a and b, but not more than most. If wild is not empty, it is the placeholder
+// for redacted text in a, and matches anything.
 func Compare(a, b Value, wild string, most int) []Difference {
 	return CompareBut(a, b, wild, most, nil)
 }
 
-// CompareBut is Compare, but leaves out every path for which ignore returns true, and all paths below it. A nil
+// CompareBut is like Compare, but leaves out every path for which ignore returns true, and all paths below it. A nil
 // ignore leaves out nothing.
 func CompareBut(a, b Value, wild string, most int, ignore func(path string) bool) []Difference {
 	c := comparison{wild: wild, most: most, ignore: ignore}

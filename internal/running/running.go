@@ -32,7 +32,7 @@ var watched atomic.Bool
 // Watch records that the process inspects its clients and servers from now on, for example with a debug page.
 func Watch() { watched.Store(true) }
 
-// Watched reports whether [Watch] was called: whether information only for inspection is worth collecting.
+// Watched reports whether [Watch] was called. If not, it is not worth collecting information that only inspection uses.
 func Watched() bool { return watched.Load() }
 
 // Set is a set of active members of one kind. The zero Set is empty; it is safe for concurrent use.

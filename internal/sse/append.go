@@ -9,8 +9,8 @@ import (
 
 // AppendEvent appends e to dst, including the empty line that ends it. Data with line breaks become several data lines;
 // a carriage return in them reads back as a line feed. AppendEvent writes Retry in milliseconds, rounded up, if it is
-// positive. It writes the data if they are not empty or HasData is set, and the id likewise. It omits an id or a name
-// with a line break or a NUL, which cannot be written.
+// positive. It writes the data if they are not empty or HasData is set, and the id if it is not empty or HasID is set.
+// It omits an id or a name with a line break or a NUL, which cannot be written.
 func AppendEvent(dst []byte, e Event) []byte {
 	if (e.HasID || e.ID != "") && writable(e.ID) {
 		dst = appendField(dst, "id", e.ID)
@@ -29,8 +29,8 @@ func AppendEvent(dst []byte, e Event) []byte {
 	return append(dst, '\n')
 }
 
-// AppendComment appends text to dst as a comment, one for each line. Readers ignore comments; they keep a quiet stream
-// alive.
+// AppendComment appends text to dst as a comment, one for each line. Readers ignore comments; a server sends comments
+// to keep a quiet stream alive.
 func AppendComment(dst []byte, text string) []byte {
 	return appendLines(dst, ": ", []byte(text))
 }

@@ -118,8 +118,8 @@ func (r *Reader) overflow(value []byte, joined bool) {
 	}
 }
 
-// dispatch ends the event and returns it, or an error if the event was too large. It reports false for an event without
-// data, id and retry time.
+// dispatch ends the event and returns it, or an error if the event was too large. It reports false for an event that
+// has neither data, nor an id, nor a retry time.
 func (r *Reader) dispatch() (Event, bool, error) {
 	r.own()
 	e, over := r.event, r.over

@@ -49,7 +49,7 @@ func (l *lines) next() (line []byte, whole bool) {
 	return line, true
 }
 
-// find returns the offset of the first c in the unread data, end if there is none. *at holds the previous result, so
+// find returns the offset of the first c in the unread data, or end if there is none. *at holds the previous result, so
 // that find reads no byte twice, however short the lines are.
 func (l *lines) find(at *int, c byte) int {
 	*at = max(*at, l.start)
@@ -94,8 +94,9 @@ func (l *lines) fill(limit int) {
 	l.err = io.ErrNoProgress
 }
 
-// makeRoom ensures space behind buf[end]. The buffer grows fourfold, up to a data line of the limit, or at once to the
-// size that the last large event needed. makeRoom replaces a buffer that has become too large for its use.
+// makeRoom ensures space behind buf[end]. The buffer grows fourfold, up to the size of a data line at the limit. If the
+// last large event needed more, the buffer grows to that size in one step. makeRoom replaces a buffer that has become
+// too large for its use.
 func (l *lines) makeRoom(limit int) {
 	unread := l.end - l.start
 	switch size := len(l.buf); {
@@ -114,7 +115,8 @@ func (l *lines) makeRoom(limit int) {
 	}
 }
 
-// grown returns the next size of a full buffer. If that is close to most, grown returns most, to avoid another step.
+// grown returns the next size of a full buffer. If this size is close to most, grown returns most, to avoid another
+// step.
 func grown(size, most int) int {
 	next := max(firstBuffer, 4*size)
 	if size == handOver {

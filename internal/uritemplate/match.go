@@ -310,7 +310,7 @@ func octet(text string) (byte, int) {
 	return byte(n), 3
 }
 
-// plain reverses runes: it returns the original bytes of percent-encoded ones.
+// plain is the inverse of runes: it replaces each rune for a percent-encoded byte by that byte.
 func plain(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -190,8 +190,8 @@ func TestMatchedURIsAreExpansions(t *testing.T) {
 }
 
 // TestMatchFindsExpandedValues expands templates with one value for each variable, and checks that Match finds the same
-// values. The templates separate their variables. The implementation that expands writes é as %E9, so no value contains
-// é.
+// values. Every template has separators between its variables. The implementation that expands writes é as %E9, so no
+// value contains é.
 func TestMatchFindsExpandedValues(t *testing.T) {
 	templates := []string{
 		"x://h/{a}/{b}", "x://h/{a}/m/{+b}", "x://h{/a,b}", "x://h{.a}/{b}", "x://h{?a,b}", "x://h{;a}{?b}", "x://h/{a}{#b}",

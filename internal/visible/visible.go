@@ -80,7 +80,7 @@ func Short(text string, most int) string {
 }
 
 // Word returns a name that a peer may have chosen, for use in a sentence: unchanged if it is one plain word, otherwise
-// Short in quotation marks, so that its end is visible.
+// the result of Short in quotation marks, so that its end is visible.
 func Word(text string, most int) string {
 	if len(text) <= most && strings.Trim(text, plain) == "" {
 		return text
@@ -149,8 +149,8 @@ func Text(text string) string {
 	}))
 }
 
-// Indented returns Text without surrounding space. All lines but the first are indented, so that none can imitate a
-// line of the program that displays it.
+// Indented returns the result of Text without surrounding space. All lines but the first are indented, so that none can
+// imitate a line of the program that displays it.
 func Indented(text string) string {
 	lines := strings.Split(Text(strings.TrimSpace(text)), "\n")
 	for i, line := range lines[1:] {

@@ -15,8 +15,8 @@ type Budget struct {
 	Values int // remaining bytes of memory for their values
 }
 
-// Read decodes the JSON text in r into v, a pointer, and charges both. If the budget does not suffice, the error is
-// [ErrTooMuch] and nothing is decoded.
+// Read decodes the JSON text in r into v, a pointer, and charges the budget for the text and the values. If the budget
+// does not suffice, the error is [ErrTooMuch] and nothing is decoded.
 func (b *Budget) Read(r io.Reader, v any) error {
 	var all bytes.Buffer
 	if _, err := all.ReadFrom(io.LimitReader(r, int64(b.Text)+1)); err != nil {

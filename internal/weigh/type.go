@@ -14,7 +14,7 @@ var known sync.Map // maps reflect.Type to Weights; bounded by the number of typ
 // small is a length below which every text is acceptable.
 const small = 64 << 10
 
-// Decoding is [Weights.Check] for a text before it is decoded into v, a pointer.
+// Decoding is [Weights.Check] for a text that will be decoded into v, a pointer.
 func Decoding(text []byte, v any) error {
 	if len(text) < small {
 		return nil

@@ -13,7 +13,8 @@ const (
 	// Free is the number of bytes of memory that the values of any text may take.
 	Free = 128 << 20
 
-	// Factor is the number of bytes of memory for each byte of the text that values may take, if that is more than [Free].
+	// Factor is the number of bytes of memory that values may take for each byte of the text, if this gives more than
+	// [Free].
 	Factor = 8
 )
 

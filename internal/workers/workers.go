@@ -150,8 +150,8 @@ func (p *Pool[T, M]) Wait(ctx context.Context) (running int) {
 	return running
 }
 
-// Close refuses further tasks and ends the idle goroutines. The others end with their tasks; Close returns their
-// number.
+// Close refuses further tasks and ends the idle goroutines. The other goroutines end with their tasks; Close returns
+// the number of running tasks.
 func (p *Pool[T, M]) Close() (running int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -147,7 +147,7 @@ func TestSpanLinkOpensTheLinkedTrace(t *testing.T) {
 	}
 }
 
-func TestTheLogsOfATraceStandBelowItInOrder(t *testing.T) {
+func TestLogsOfATraceAreListedBelowItInOrder(t *testing.T) {
 	tab := open(t, Desktop, sceneURL(t, "killed"))
 	type record struct {
 		Level, Text, Span, Time string

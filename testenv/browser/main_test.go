@@ -89,7 +89,7 @@ func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 	return v
 }
 
-// sceneURL returns the address of a scene's trace, also of a folded scene.
+// sceneURL returns the address of a scene's trace, even if the scene is folded.
 func sceneURL(t *testing.T, title string) string {
 	t.Helper()
 	tab := open(t, Desktop, demoURL)

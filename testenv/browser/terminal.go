@@ -73,7 +73,8 @@ var blocks = map[rune][2]int{
 	'▕': {7, 8},
 }
 
-// cells escapes text. It draws block characters from cell to cell like a terminal, because those of a font leave gaps.
+// cells escapes text. It draws block characters from cell to cell like a terminal, because the block characters of a
+// font leave gaps.
 func cells(text string) string {
 	var b strings.Builder
 	for _, r := range text {

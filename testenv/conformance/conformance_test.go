@@ -134,7 +134,8 @@ func judge(t *testing.T, o outcome, known bool) {
 	}
 }
 
-// judgeSkipped checks that the suite still skips a scenario. If the suite runs it, it belongs in another list.
+// judgeSkipped checks that the suite still skips a scenario. If the suite runs the scenario, the scenario belongs in
+// another list.
 func judgeSkipped(t *testing.T, o outcome) {
 	for _, c := range o.checks {
 		if c.Status != "SKIPPED" {

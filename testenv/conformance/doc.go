@@ -1,7 +1,8 @@
-// Package conformance runs the official MCP conformance suite against the client. testenv/conformance/install installs
-// the pinned suite; the environment variable MCPOTEL_CONFORMANCE names its directory. The client under test is the
-// program in the folder client, which uses only the public API.
+// Package conformance runs the official MCP conformance suite against the client and the server.
+// testenv/conformance/install installs the pinned suite; the environment variable MCPOTEL_CONFORMANCE names its
+// directory. The programs under test are in the folders client and server, and use only the public API.
 //
-// For each scenario, the suite starts a mock server, runs the client against it and judges the client's behaviour. One
-// process of the suite runs all scenarios of a revision, one after the other.
+// In a scenario for clients, the suite starts a mock server, runs the client against it and judges the client's
+// behaviour. In a scenario for servers, the suite sends requests to the running server. One process of the suite runs
+// all scenarios of a revision, one after the other.
 package conformance

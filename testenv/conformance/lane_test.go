@@ -19,8 +19,8 @@ const runLimit = time.Minute
 // lane runs commands of the suite one after the other in one process of npm/repeat.mjs, because loading the suite takes
 // longer than most scenarios. After a failed command it ends the process, and starts another for the next command.
 //
-// The suite creates each scenario once when it is loaded, and keeps its checks, so a lane must run each scenario only
-// once.
+// The suite creates each scenario once, when the suite is loaded, and keeps the scenario's checks, so a lane must run
+// each scenario only once.
 type lane struct {
 	command []string // command line up to the suite's path
 	env     []string // environment of the suite and of the client

@@ -73,7 +73,7 @@ type outcome struct {
 	dir    string // directory with checks.json and the client's output
 }
 
-// lane returns a lane for the scenarios of a revision. It ends with the test.
+// lane returns a lane for the scenarios of a revision. The lane ends with the test.
 func (s suite) lane(t *testing.T, r revision) *lane {
 	l := &lane{
 		command: s.command,

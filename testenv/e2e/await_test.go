@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// until polls for something that sends no signal.
+// until polls for an event that sends no signal.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
 	untilEvery(t, ctx, 20*time.Millisecond, what, happened)
 }
 
-// untilEvery is until with a pause, for expensive conditions.
+// untilEvery is like until, with a pause between two polls, for expensive conditions.
 func untilEvery(t *testing.T, ctx context.Context, pause time.Duration, what string, happened func() bool) {
 	t.Helper()
 	again := time.NewTicker(pause)

@@ -21,7 +21,7 @@ type order struct {
 	Gift  bool    `json:"gift,omitempty"`
 }
 
-// refineOrder adds to the form what the Go types do not express.
+// refineOrder adds constraints to the form that the Go types cannot express.
 func refineOrder(form *mcp.FormSchema) {
 	form.Field("size").OneOf = []mcp.FormOption{{Const: "s", Title: "Small"}, {Const: "l", Title: "Large"}}
 	for name, value := range map[string]string{"size": `"l"`, "count": "3", "ratio": "0.5", "gift": "true"} {

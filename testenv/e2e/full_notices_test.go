@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// useSubscriptions watches two resources, and then one. A modern client that changes its resources opens a new
-// subscription before it ends the old one. Meanwhile it may receive a notification twice, or for a resource that it no
-// longer watches.
+// useSubscriptions watches two resources, and then one. When a modern client changes the set of watched resources, it
+// opens a new subscription before it ends the old one. Meanwhile it may receive a notification twice, or for a resource
+// that it no longer watches.
 func useSubscriptions(p *pair) {
 	const left, kept, other = "demo://text", "demo://blob", "demo://several"
 	err := p.c.SubscribeResource(p.ctx, left)
@@ -50,7 +50,8 @@ func (p *pair) touch(uri string) (heard []string) {
 	return heard
 }
 
-// useListChanges makes the server's lists grow. A client that is notified lists again and ignores its cache.
+// useListChanges makes the server's lists grow. After the notification, a client ignores its cache and requests the
+// list again.
 func useListChanges(p *pair) {
 	p.names() // fills the cache
 	for _, changed := range p.user.changed {
@@ -106,7 +107,7 @@ func (p *pair) have(name string) []bool {
 	return []bool{slices.Contains(tools, name), slices.Contains(prompts, name), slices.Contains(resources, name)}
 }
 
-// useCache sends requests with cacheable results, and others.
+// useCache sends requests with results that can be cached, and requests with results that cannot.
 func useCache(p *pair) {
 	list := func(options ...mcpclient.CallOption) {
 		if _, err := p.c.ListPrompts(p.ctx, nil, options...); err != nil {
@@ -176,7 +177,7 @@ func useLogging(p *pair) {
 		p.Fatal(err)
 	}
 	p.says("broadcast", nil, "sent")
-	if p.modern() || p.silent() { // these receive only messages that belong to their requests
+	if p.modern() || p.silent() { // such clients receive only messages that belong to their requests
 		heard()
 		return
 	}
@@ -226,7 +227,8 @@ func useCancellation(p *pair) {
 	p.says("cancelled", nil, "cancelled")
 }
 
-// useHangUp calls a tool that closes its stream before it is done. A client that can resume the stream gets the rest.
+// useHangUp calls a tool that closes its stream before the tool is done. A client that can resume the stream gets the
+// rest.
 func useHangUp(p *pair) {
 	var reports []float64
 	closed := p.way.name == "HTTP" && !p.modern()

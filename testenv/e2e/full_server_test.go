@@ -29,7 +29,7 @@ type full struct {
 // cacheTTL is how long a modern client may cache lists.
 const cacheTTL = 500 * time.Millisecond
 
-// pageSize is smaller than every list of the server with several entries.
+// pageSize is smaller than each of the server's lists that has several entries.
 const pageSize = 2
 
 // newFull returns a server with every feature.
@@ -54,7 +54,7 @@ func newFull() *full {
 	return f
 }
 
-// environmentFull makes this process such a server, on its standard streams.
+// environmentFull is the environment variable that makes this process such a server, on its standard streams.
 const environmentFull = "MCPOTEL_E2E_FULL"
 
 func serveFull() {

@@ -18,7 +18,7 @@ import (
 // way is how this module's client reaches this module's server.
 type way struct {
 	name     string
-	open     func(t *testing.T) transport.Transport // to a new server; over stdio, once per connection
+	open     func(t *testing.T) transport.Transport // to a new server; over stdio, to a new server for each connection
 	versions []mcp.Version
 	mute     bool // in revisions with sessions, the server sends only answers
 	alone    bool // each client has its own server

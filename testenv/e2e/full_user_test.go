@@ -17,7 +17,7 @@ type user struct {
 	asked     chan *mcp.CreateMessageParams
 	completed chan string // ids of completed elicitations
 
-	client *mcpclient.Client // client of the use that sends the user to a URL
+	client *mcpclient.Client // client that sends the user to a URL
 }
 
 func newUser() *user {

@@ -188,7 +188,8 @@ func kill(t *testing.T, pids string) {
 	}
 }
 
-// check lists with a host and calls a tool of each member, kills one member, and continues in the same session.
+// check makes a host list the tools and call a tool of each member. Then it kills one member, and continues in the same
+// session.
 func (ms *members) check(t *testing.T, h *host, version mcp.Version, pids string) {
 	t.Helper()
 	defer h.end()
@@ -284,7 +285,7 @@ func TestHostsOfOtherSDKsUseRealServersBehindAGateway(t *testing.T) {
 			ms.check(t, d.begin(t, string(target), mode), d.modes[mode], pids)
 		})
 	}
-	t.Run("HTTP", func(t *testing.T) { // one after the other, because one kills a member that another may use
+	t.Run("HTTP", func(t *testing.T) { // one after the other, because each test kills a member that another test may use
 		t.Parallel()
 		argv, pids := ms.command(t)
 		url := listens(t, append(argv, "--listen", "127.0.0.1:0"))

@@ -63,7 +63,7 @@ func must(err error) {
 	}
 }
 
-// environmentServe makes this process a server at the address in its value.
+// environmentServe is the environment variable that makes this process a server. Its value is the server's address.
 const environmentServe = "MCPOTEL_E2E_SERVE"
 
 // serveOurs serves until it is killed. It prints each claimed number as a line on standard error.

@@ -83,7 +83,7 @@ const startTimeout = time.Minute
 var listening = regexp.MustCompile(`listening on (http://127\.0\.0\.1:\d+)`)
 
 // announced starts a server that prints its address: this module's servers, and those under loopback.mjs. It listens at
-// address, or anywhere if that is empty.
+// address, or at any free address if address is empty.
 func announced(t *testing.T, s transport.Stdio, address string) *process {
 	t.Helper()
 	if _, port, err := net.SplitHostPort(address); err == nil {

@@ -20,8 +20,8 @@ import (
 )
 
 // TestRestartGivesEachCallOneOutcome kills a server with 64 callers, twice, and restarts it at the same address. Every
-// call has one true outcome: the server received an answered call exactly once, and never a call that is safe to retry.
-// The client becomes ready again by itself.
+// call has one true outcome: the servers received each answered call exactly once, each other call at most once, and no
+// call whose error is safe to retry. The client becomes ready again by itself.
 func TestRestartGivesEachCallOneOutcome(t *testing.T) {
 	for _, tc := range []struct {
 		version mcp.Version

@@ -78,7 +78,7 @@ var webServers = []webServer{
 	{
 		name: "sdk polling", start: script(examples + "ssePollingExample.js"), path: "/mcp", version: mcp.Version20251125,
 		tools: 1,
-		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // closes the stream in between
+		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // the server closes the stream in between
 	},
 	{
 		name: "typescript", start: typescript("http"), path: "/mcp", version: mcp.Version20260728, tools: 1,
@@ -143,7 +143,7 @@ var webServers = []webServer{
 	},
 }
 
-// startFunc starts a server in its own directory, at address, or anywhere if that is empty.
+// startFunc starts a server in its own directory, at address, or at any free address if address is empty.
 type startFunc = func(t *testing.T, dir, address string) *process
 
 func script(path string, args ...string) startFunc {

@@ -120,7 +120,7 @@ func connected(t *testing.T, ctx context.Context, o observed, name string, tr tr
 	return c
 }
 
-// checkAlike compares what a client behind a proxy lists with a direct client.
+// checkAlike compares the lists of a client behind a proxy with the lists of a direct client.
 func checkAlike(t *testing.T, ctx context.Context, direct, c *mcpclient.Client) {
 	t.Helper()
 	if got, want := c.ServerInfo(), direct.ServerInfo(); !reflect.DeepEqual(got, want) {

@@ -49,7 +49,8 @@ func (p *person) options() *mcpclient.Options {
 	}
 }
 
-// tasksOf declares that requests of 2025-11-25 can become tasks: methods, by the two parts of their names.
+// tasksOf declares that requests of 2025-11-25 can become tasks. parts are the methods, each as the two parts of its
+// name.
 func tasksOf(parts ...string) *mcp.TasksCapability {
 	c := &mcp.TasksCapability{Requests: map[string]map[string]mcp.Object{}}
 	for i := 0; i < len(parts); i += 2 {

@@ -65,7 +65,7 @@ type research struct {
 	result  *mcp.CallToolResult // nil before the end of the task
 }
 
-// begin starts the same task in three ways, and one more that is cancelled.
+// begin starts the same task in three ways, and one more task, which it cancels.
 func (x *explorer) begin() (all []*research) {
 	x.Helper()
 	const tool = "simulate-research-query"

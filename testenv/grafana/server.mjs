@@ -1,4 +1,5 @@
-// Serves the built page, the dashboards beside it, and Prometheus under /prometheus: one origin, so no CORS.
+// Serves the built page, the dashboards, and a proxy to Prometheus under /prometheus. With a single origin, the page
+// needs no CORS.
 //
 //   PROMETHEUS_URL=http://127.0.0.1:9090 node server.mjs DASHBOARDS
 import { readFile } from 'node:fs/promises';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const here = (directory) => fileURLToPath(new URL(directory, import.meta.url));
 const built = here('dist/');
-// Where Grafana's components look for icons and its font.
+// The paths at which Grafana's components request icons and the font.
 const assets = {
   '/public/build/img/icons/': here('node_modules/@grafana/ui/dist/public/img/icons/'),
   '/public/fonts/inter/': here('node_modules/inter-ui/web/'),
@@ -33,7 +34,7 @@ function pass(request, response, to) {
   request.pipe(asked);
 }
 
-/** serve listens on loopback, and gives the address and how to stop. */
+/** serve listens on loopback. It returns the URL and a function that stops the server. */
 export async function serve({ dashboards, prometheus, port = 0 }) {
   const api = prometheus.replace(/\/$/, '');
   const server = http.createServer((request, response) => {

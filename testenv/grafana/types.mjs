@@ -1,10 +1,11 @@
-// Checks dashboards against Grafana's published types: each becomes a constant of type Dashboard, and tsc judges.
+// Checks dashboards against Grafana's published types: each dashboard becomes a constant of type Dashboard, which tsc
+// checks.
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** complaints has of each dashboard, given as JSON by its name, what tsc says against it. */
+/** complaints returns tsc's errors for each dashboard, by name. dashboards maps names to JSON. */
 export function complaints(dashboards) {
   const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(`${here}tsconfig.json`, ts.sys.readFile).config, ts.sys, here);
   const sources = new Map(
@@ -28,7 +29,7 @@ export function complaints(dashboards) {
   );
 }
 
-// said counts lines as the JSON has them: two of ours are before.
+// said formats an error, with its line in the JSON: the source has two lines before the JSON.
 function said({ file, start, messageText }) {
   const where = file ? `line ${file.getLineAndCharacterOfPosition(start).line - 1}: ` : '';
   return where + ts.flattenDiagnosticMessageText(messageText, '\n');

@@ -53,7 +53,8 @@ func TestDoctorReportsEveryStdioServerAsUsable(t *testing.T) {
 	}
 }
 
-// TestDoctorDetectsServersThatHangAfterListening examines each such server without the option that makes it usable.
+// TestDoctorDetectsServersThatHangAfterListening examines each server that hangs after a client listens, without the
+// option that makes the server usable.
 func TestDoctorDetectsServersThatHangAfterListening(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		if !s.Deaf {

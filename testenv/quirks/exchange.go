@@ -89,7 +89,7 @@ func stateless() exchange {
 	}
 }
 
-// sessions is the legacy protocol with sessions. It rejects messages without one.
+// sessions is the legacy protocol with sessions. It rejects messages without a session.
 func sessions() exchange {
 	return (&sessionTable{refuse: func(w http.ResponseWriter, _ *http.Request, _ *message) {
 		sendJSON(w, http.StatusNotFound, failure(nil, -32001, "Session not found"))

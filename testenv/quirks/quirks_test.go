@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/quirks"
 )
 
-// environmentQuirk makes this process the server over stdio with the name in its value.
+// environmentQuirk is the environment variable that makes this process a server over stdio. Its value is the server's
+// name.
 const environmentQuirk = "MCPOTEL_QUIRK"
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 // budget is the default of mcpclient.Timeouts.Init: the maximum time of a connection attempt.
 const budget = 10 * time.Second
 
-// TestEveryServerOverStdioIsUsable makes the same checks with processes.
+// TestEveryServerOverStdioIsUsable makes the checks of TestEveryServerOverHTTPIsUsable with processes.
 func TestEveryServerOverStdioIsUsable(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		t.Run(s.Name, func(t *testing.T) {

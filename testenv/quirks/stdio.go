@@ -24,7 +24,7 @@ type Stdio struct {
 	late     time.Duration
 
 	// Deaf makes the server stop answering after subscriptions/listen, like servers based on mcp-go 1.0.0 (mcp-grafana
-	// 1.4.0 to 1.6.0). A client that does not listen can use it.
+	// 1.4.0 to 1.6.0). A client that does not listen can use the server.
 	Deaf bool
 }
 

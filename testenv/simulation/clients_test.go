@@ -30,7 +30,7 @@ type client struct {
 
 	mu       sync.Mutex
 	heard    map[string]int // revision of the latest handler call; mu guards this and all fields below
-	watching map[string]int // by resource, or tools for the list: changes after this revision must be received
+	watching map[string]int // by URI, or by the constant tools: changes after this revision must be received
 	leaving  bool           // the simulation is closing the client
 }
 
@@ -73,7 +73,8 @@ func (c *client) answer(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResu
 }
 
 // hear records the revision at a handler call, and then reads the current revision. At the beginning of a session, a
-// handler may be called before the server can send the next change; the client then reads after that change.
+// handler may be called before the server can notify the client of the next change. The client then does not hear of
+// this change, but it reads later than the change.
 func (c *client) hear(what string) {
 	note := func(how string, revision int) {
 		c.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// network has the connections to one end, in memory. Each has a latency, and can be cut together with the data in
-// flight. A network is a listener for that end.
+// network has the connections to one end, in memory. Each connection has a latency, and can be cut together with the
+// data in flight. A network is a listener for that end.
 type network struct {
 	latency time.Duration // of each direction
 	conns   chan net.Conn

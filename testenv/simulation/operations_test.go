@@ -42,7 +42,7 @@ func (o *operations) add(op *operation) {
 // late is the tolerance for the end of an operation after its limit. The clock is virtual.
 const late = 10 * time.Millisecond
 
-// do runs an operation within limit, which is the timeout of its caller or its own, and checks how it ends.
+// do runs an operation and checks its outcome. limit is the timeout of the caller, or of the operation itself.
 func (c *client) do(op *operation, limit time.Duration, f func(context.Context) error) error {
 	c.w.t.Helper()
 	ctx, span := c.w.near.TracerProvider().Tracer("simulation").Start(context.Background(), op.what)
@@ -149,7 +149,7 @@ func (w *world) asks() bool {
 	return w.oldest() >= mcp.Version20250618 && (w.inner == w.version || w.version != mcp.Version20260728)
 }
 
-// fixed are the permanent tools. In a gateway they are listed while it reaches the server.
+// fixed are the permanent tools. A gateway lists them while it reaches the server.
 var fixed = []string{toolEcho, toolPeek, toolSlow, toolReport, toolAsk, toolJob}
 
 // list lists all tools, page after page.

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// question has the arguments of each tool, and answer its result.
+// question has the arguments of each tool, and answer has the result.
 type (
 	question struct {
 		ID   string        `json:"id"`
@@ -57,8 +57,8 @@ func (l *ledger) times(id string) int {
 	return l.runs[id]
 }
 
-// things are the resources and the list of tools of the servers. Only the director changes them, immediately before it
-// notifies a server.
+// things are the resources and the list of tools of the servers. Only [world.direct] changes them, immediately before
+// it makes a server send notifications.
 type things struct {
 	mu       sync.Mutex
 	revision map[string]int // revisions of the resources; guarded by mu
@@ -68,7 +68,7 @@ type things struct {
 // uris are the URIs of the resources.
 var uris = []string{"thing://1", "thing://2", "thing://3"}
 
-// tools stands for the list of tools in places for the URI of a resource.
+// tools stands for the list of tools where the URI of a resource is expected.
 const tools = "tools"
 
 // now returns the revision of a resource, or the edition of the list of tools.

@@ -14,7 +14,7 @@ type answer struct {
 	err    error
 }
 
-// A verdict is an answer as text, and its difference from the right answer; nil if it is right.
+// A verdict is an answer as text, and its difference from the right answer; nil if the answer is right.
 type verdict struct {
 	text string
 	err  error

@@ -196,7 +196,7 @@ func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 		until(t, ctx, "the gateway forgets what nothing speaks for yet", func() bool {
 			return forgotten() > float64(ordinary-kept)
 		})
-		for _, end := range begun { // becomes slow only now
+		for _, end := range begun { // the trace becomes slow only now
 			end()
 		}
 		for _, id := range ids {

@@ -89,8 +89,8 @@ func (s *Stack) jaegerEnvironment() []string {
 	}
 }
 
-// agentEnvironment returns the agent's variables, which collector/README.md lists, and gatewayEnvironment those of the
-// gateway. Both shorten waits so that exported data soon become visible.
+// agentEnvironment returns the agent's variables, which collector/README.md lists, and gatewayEnvironment returns the
+// gateway's variables. Both functions shorten waits, so that exported data soon become visible.
 func (s *Stack) agentEnvironment() []string {
 	return append([]string{
 		"MCPOTEL_AGENT_OTLP_GRPC=" + address(s.Ports.AgentGRPC), "MCPOTEL_AGENT_OTLP_HTTP=" + address(s.Ports.AgentHTTP),

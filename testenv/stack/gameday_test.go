@@ -62,7 +62,7 @@ func TestAGameDayRaisesEachAlert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forgetful := filepath.Join(t.TempDir(), "forgetful.yaml") // forgets ended processes correspondingly sooner
+	forgetful := filepath.Join(t.TempDir(), "forgetful.yaml") // forgets ended processes sooner, by the same factor
 	text := "exporters: {prometheus: {metric_expiration: " + strconv.Itoa(300/hurry) + "s}}\n"
 	if err := os.WriteFile(forgetful, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ func limit(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// until polls for something that sends no signal.
+// until polls for an event that sends no signal.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
 	if !within(ctx, happened) {

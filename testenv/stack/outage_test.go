@@ -155,7 +155,7 @@ func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack
 	return r
 }
 
-// telemetry returns the telemetry of a service. The run records its ended spans.
+// telemetry returns the telemetry of a service. The run records the service's ended spans.
 func (r *outageRun) telemetry(t *testing.T, name string) *telemetry.Telemetry {
 	t.Helper()
 	p := service(t, r.stack, name)

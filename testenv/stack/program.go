@@ -15,8 +15,8 @@ func Program(name string) (string, error) {
 	if path == "" {
 		dir := os.Getenv("MCPOTEL_STACK")
 		if dir == "" {
-			return "", fmt.Errorf("no %s: neither %s nor MCPOTEL_STACK is set; run testenv/stack/install and set the latter "+
-				"to the directory that it prints", name, variable)
+			return "", fmt.Errorf("no %s: neither %s nor MCPOTEL_STACK is set; run testenv/stack/install and set "+
+				"MCPOTEL_STACK to the directory that it prints", name, variable)
 		}
 		path = filepath.Join(dir, name)
 	}

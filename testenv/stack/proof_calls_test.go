@@ -101,8 +101,8 @@ func failedBoth(tool, errorType string, more map[string]any) func(*pair) []node 
 	}
 }
 
-// unknown returns the trace of a call of an unknown tool. It is an error for the client, but not for the server, which
-// answers with a code. The names of spans are bounded, so the tool's name is only an attribute.
+// unknown returns the trace of a call of an unknown tool. The call is an error for the client, but not for the server,
+// which answers with a code. The names of spans are bounded, so the tool's name is only an attribute.
 func unknown(tool string) func(*pair) []node {
 	return func(p *pair) []node {
 		code := map[string]any{"rpc.response.status_code": "-32602"}

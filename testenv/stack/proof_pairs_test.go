@@ -25,8 +25,7 @@ type pair struct {
 	modern         bool // revision 2026-07-28 instead of 2025-11-25
 	closesToCancel bool // the client cancels by ending the HTTP request
 
-	// hidden means that the client's SDK does not show the ids of requests to the adapter, and sends cancellations past
-	// it.
+	// hidden means that the adapter sees neither the ids of requests nor the cancellations that the client's SDK sends.
 	hidden bool
 
 	server string // service name of the server; empty for the pair's own server
@@ -75,7 +74,7 @@ func overStdio(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (
 	return connectOurs(ctx, shopProcess(t, pr.serverName()), pr.version(), p)
 }
 
-// environmentShop makes the test binary a shop with this service name.
+// environmentShop is the environment variable that makes the test binary a shop. Its value is the service name.
 const environmentShop = "MCPOTEL_STACK_TEST_SHOP"
 
 // shopProcess starts a shop in a separate process.
@@ -125,10 +124,10 @@ func shopURL(t *testing.T, h http.Handler) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
-// busyArgument is an argument of add. A server refuses the first request with it as too busy.
+// busyArgument is an argument of add. A server refuses the first request with this argument, as if it were too busy.
 const busyArgument = 429
 
-// refusingOnce refuses each request with this argument once.
+// refusingOnce refuses each request with the argument busyArgument once.
 func refusingOnce(h http.Handler) http.Handler {
 	var seen sync.Map
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -33,8 +33,8 @@ func proxied() []*pair {
 	return all
 }
 
-// TestEveryCallThroughAProxyIsOneTraceInJaeger is [TestEveryCallIsOneTraceInJaeger] with a proxy in between. The proxy
-// has two spans in each trace, between the span of the requester and the span of the responder.
+// TestEveryCallThroughAProxyIsOneTraceInJaeger is like [TestEveryCallIsOneTraceInJaeger], with a proxy in between. The
+// proxy has two spans in each trace, between the span of the requester and the span of the responder.
 func TestEveryCallThroughAProxyIsOneTraceInJaeger(t *testing.T) {
 	for _, p := range proxied() {
 		t.Run(p.name, func(t *testing.T) { prove(t, p) })

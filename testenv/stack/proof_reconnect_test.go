@@ -16,7 +16,8 @@ import (
 )
 
 // TestALostConnectionIsSeenInJaeger repeatedly loses the connection. The call in flight is one trace, each attempt to
-// connect is another trace with a link to the attempt before, and the call that waits for it is a third trace.
+// connect is another trace with a link to the attempt before, and the call that waits for the new connection is a third
+// trace.
 func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 	for _, tc := range []struct {
 		name, tool string // calling the tool loses the connection

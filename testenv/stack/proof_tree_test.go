@@ -19,7 +19,7 @@ type node struct {
 	link                string         // label of the span in this trace that the only link refers to; empty for no link
 	label               string         // name of this span in links
 	many                bool           // one or more such spans
-	loose               bool           // of other programs: there may be further spans above, beside and below it
+	loose               bool           // of another program, with possible further spans above, beside and below it
 	free                bool           // there may be further spans of other services below it
 	below               []node
 }
@@ -140,8 +140,9 @@ func (p *proof) links(s *jaeger.Span, n node) {
 	}
 }
 
-// times requires that each span lies within its parent. Outside of Go, whose SDK reads both clocks at once, a span must
-// only not take longer than the call above it.
+// times requires that each span lies within its parent. Go's SDK reads the wall clock and the monotonic clock at once;
+// the SDKs of other languages may not, so for their spans, times requires only that they take no longer than the
+// nearest span of a Go program above them.
 func (p *proof) times() {
 	for _, s := range p.trace.Spans {
 		parent := p.trace.Span(s.ParentID)

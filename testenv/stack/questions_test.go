@@ -198,7 +198,8 @@ func panelsOf(t *testing.T, text string) (found []dashboard.Panel) {
 	return found
 }
 
-// ask queries Prometheus for the newest values of a panel's query, by some of their labels: the greatest value of each.
+// ask queries Prometheus for the newest values of a panel's query, by some of their labels. Of several values with the
+// same labels, it returns the greatest.
 func (o *operator) ask(ctx context.Context, panel, query int, labels ...string) answer {
 	if panel >= len(o.look.panels) {
 		return answer{err: fmt.Errorf("the runbook names %d panels, want one more", len(o.look.panels))}

@@ -126,7 +126,7 @@ func (c *scene) calls(ctx context.Context, client *mcpclient.Client, tool string
 	c.callers = append(c.callers, caller{client: client, ctx: ctx, tool: tool, times: times})
 }
 
-// fails is calls for calls that the server fails.
+// fails is like the method calls, for calls that fail at the server.
 func (c *scene) fails(ctx context.Context, client *mcpclient.Client, tool string) {
 	c.callers = append(c.callers, caller{client: client, ctx: ctx, tool: tool, broken: true, times: 1, want: "-32603"})
 }
@@ -237,8 +237,8 @@ func (c *scene) versions(ctx context.Context) {
 	}
 }
 
-// bookings creates calls that fail because the server of bookings calls a server that fails. Another server that it
-// calls is healthy.
+// bookings creates calls that fail because the server of bookings calls a server that fails. Another server that the
+// server of bookings calls is healthy.
 func (c *scene) bookings(ctx context.Context) {
 	p := c.service("booking", "1", "booking-1")
 	bank := c.connect(ctx, p, "bank", c.plain("bank", "1", "charge"))

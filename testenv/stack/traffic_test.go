@@ -13,7 +13,7 @@ import (
 
 // TestEachScenarioChangesItsMetrics plays every scenario twice, the second time with all connections open, and queries
 // Prometheus for the metrics that each scenario moves. Some metrics are above zero only for a moment, and a busy
-// machine may scrape before and after it: then the scenarios are played again.
+// machine may scrape before and after this moment: then the scenarios are played again.
 func TestEachScenarioChangesItsMetrics(t *testing.T) {
 	ctx := limit(t, 5*time.Minute)
 	f, err := traffic.Start(ctx,

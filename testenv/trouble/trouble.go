@@ -175,7 +175,7 @@ func (p *troubled) callWeather(ctx context.Context) error {
 	if _, err := c.StartTool(ctx, "climate", city{"Oslo"}); err != nil {
 		return err
 	}
-	for range 5 { // three run at once
+	for range 5 { // three of these calls run at once
 		p.running.Go(func() {
 			ctx, span := p.spans.Tracer("trouble").Start(p.ctx, "a user's request")
 			defer span.End()

@@ -148,7 +148,7 @@ func hasNull(v any) bool {
 	return err == nil && strings.Contains(string(text), "null")
 }
 
-// againAs decodes text as a value of a type and encodes that as a part of a message.
+// againAs decodes text as a value of a type and encodes the value as a part of a message.
 func againAs(typ reflect.Type, text []byte) ([]byte, error) {
 	v := reflect.New(typ)
 	if _, err := mcp.Decode(slices.Clone(text), v.Interface()); err != nil {
@@ -157,7 +157,7 @@ func againAs(typ reflect.Type, text []byte) ([]byte, error) {
 	return mcp.AppendResult(nil, v.Interface())
 }
 
-// againInput is again for a request inside a result.
+// againInput is like again, for a request inside a result.
 func againInput(text []byte) ([]byte, error) {
 	var in mcp.InputRequest
 	if _, err := mcp.Decode(slices.Clone(text), &in); err != nil {
@@ -177,7 +177,7 @@ func againInput(text []byte) ([]byte, error) {
 	return mcp.AppendResult(nil, &in)
 }
 
-// againMessage is again for a whole message.
+// againMessage is like again, for a whole message.
 func againMessage(kind string, text []byte) ([]byte, error) {
 	m, err := jsonrpc.Parse(slices.Clone(text))
 	if err != nil {

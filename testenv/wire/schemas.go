@@ -192,7 +192,7 @@ func forbidUnknown(definitions map[string]any) {
 	}
 }
 
-// forbidIn does this for v and all values in it.
+// forbidIn makes v and all objects in v reject unknown members.
 func forbidIn(v any) {
 	switch v := v.(type) {
 	case map[string]any:

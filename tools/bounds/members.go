@@ -63,7 +63,7 @@ func (m *members) changes(n ast.Node) bool {
 	return true
 }
 
-// extended records variables that are assigned a function of themselves, such as slices.Insert.
+// extended records variables that are assigned the result of a function of themselves, such as slices.Insert.
 func (m *members) extended(n *ast.AssignStmt) {
 	for i, right := range n.Rhs {
 		call, ok := right.(*ast.CallExpr)
@@ -161,7 +161,8 @@ func at(values []ast.Expr, i int) ast.Expr {
 	return nil
 }
 
-// grows reports whether a value of this type may grow; a field's map may also be written under another name.
+// grows reports whether a value of this type may grow. A map in a field counts even without a visible write, because
+// the code may write the map under another name.
 func (m *members) grows(kind ast.Expr, o types.Object, field bool) bool {
 	if sel, ok := kind.(*ast.SelectorExpr); ok {
 		switch types.ExprString(sel) {

@@ -26,8 +26,8 @@ type source struct {
 	packages map[string]*pkg // by path below the module
 }
 
-// A pkg is one package, checked without the code of others. A type from outside the repository is invalid, which does
-// not matter for the lookups here.
+// A pkg is one package, type-checked without the code of other packages. A type from outside the repository is invalid,
+// which does not matter for the lookups here.
 type pkg struct {
 	path  string
 	files []*ast.File
@@ -65,7 +65,8 @@ func (s *source) load(path string) (*pkg, error) {
 	return p, nil
 }
 
-// Import implements types.Importer. It reads packages of this module; of others it knows only durations.
+// Import implements types.Importer. It reads packages of this module; of other packages, it knows only the durations of
+// package time.
 func (s *source) Import(name string) (*types.Package, error) {
 	if own, ok := strings.CutPrefix(name, module+"/"); ok {
 		p, err := s.load(own)

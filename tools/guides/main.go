@@ -6,9 +6,9 @@
 //	go -C tools run ./guides PAGE...     these, and the installation of the command
 //	go -C tools run ./guides -cold       with empty caches of Go and npm
 //
-// The home directory is empty, each page has an empty folder, and the checkout is a fresh copy. A module proxy of files
-// serves that copy as @latest. Without -cold the pages share only the caches: Go's builds and downloads, and npm's.
-// Free ports replace the ports of the pages: [withFreePorts]. [blocksOf] describes the comments before blocks.
+// The home directory is empty, each page has an empty folder, and the checkout is a fresh copy. A module proxy in a
+// directory serves that copy as @latest. Without -cold the pages share only the caches: Go's builds and downloads, and
+// npm's. Free ports replace the ports of the pages: [withFreePorts]. [blocksOf] describes the comments before blocks.
 package main
 
 import (

@@ -12,9 +12,9 @@ import (
 // address matches an address of this machine with a port of the page.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// withFreePorts returns the blocks of a page with a free port in each such address, the same in all blocks, because the
-// page's own port may be in use here. OTLP ports, which pages write as localhost:4317, stay: programs choose them by
-// themselves.
+// withFreePorts returns the blocks of a page with a free port in each address that matches address, because the page's
+// own port may be in use here. Equal addresses get the same port in all blocks. OTLP ports, which pages write as
+// localhost:4317, stay: programs choose them by themselves.
 func withFreePorts(blocks []block) (_ []block, err error) {
 	blocks, free := slices.Clone(blocks), make(map[string]string)
 	var listeners []net.Listener // open until the last port is chosen, so that all differ

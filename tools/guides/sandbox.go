@@ -38,7 +38,7 @@ func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range left { // of killed runs
+	for _, dir := range left { // folders of killed runs
 		(&sandbox{dir: dir}).remove()
 	}
 	dir := fmt.Sprintf("%s%016x", prefix, content)

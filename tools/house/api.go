@@ -142,7 +142,7 @@ func (s *surfaceLines) typeName(o *types.TypeName) {
 	s.methods(named)
 }
 
-// fields include the fields of embedded types without a name outside of the package.
+// fields writes the fields of a type, including the fields of embedded types that have no name outside of the package.
 func (s *surfaceLines) fields(name string, t *types.Struct) {
 	for f := range t.Fields() {
 		switch {
@@ -180,7 +180,7 @@ func (s *surfaceLines) contract(name string, t *types.Interface) {
 	}
 }
 
-// methods include the methods of embedded types.
+// methods writes the methods of a type, including the methods of embedded types.
 func (s *surfaceLines) methods(t *types.Named) {
 	values := types.NewMethodSet(t)
 	for m := range types.NewMethodSet(types.NewPointer(t)).Methods() {

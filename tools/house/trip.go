@@ -82,8 +82,8 @@ type function struct {
 }
 
 // crossedIn returns the functions that most rounds crossed, in the order of the source; each round has its directory
-// below dir. Functions of few rounds, such as a timer's tick, are not part of the trip. Functions of about half of the
-// rounds make two trips differ by a function or two.
+// below dir. Functions of few rounds, such as a timer's tick, are not part of the trip. Functions that about half of
+// the rounds cross make the results of two trips differ by a function or two.
 func crossedIn(dir string) ([]function, error) {
 	rounds, err := os.ReadDir(dir)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// walk is a module with a traveller: the client crosses two functions in each of three rounds, and a third one in one
-// of them; the server crosses three in its only round, two of one name.
+// walk is a module with a traveller: the client crosses two functions in each of three rounds, and a third function in
+// one of the rounds; the server crosses three functions in its only round, two of them with the same name.
 var walk = map[string]string{
 	"go.mod": "module " + module + "\n\ngo 1.26\n",
 	"road/road.go": `package road

@@ -17,7 +17,7 @@ func asked(ask func(ctx context.Context) error, features ...mcpclient.Feature) f
 	return asking(ask, nil, features...)
 }
 
-// asking is asked for a client with only these versions.
+// asking is like asked, for a client that supports only these versions.
 func asking(ask func(ctx context.Context) error, versions []mcp.Version, features ...mcpclient.Feature,
 ) func(t *testing.T) error {
 	return func(t *testing.T) error {

@@ -69,7 +69,7 @@ func callTool(name string, arguments any, options ...mcpclient.CallOption) func(
 	}
 }
 
-// answered returns a test of a call that answer answers.
+// answered returns a test of a call to a server whose response the function answer sends.
 func answered(answer func(c *mcptest.Conversation, call mcptest.Message), set ...func(*mcpclient.Options),
 ) func(t *testing.T) error {
 	return func(t *testing.T) error {

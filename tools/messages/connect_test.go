@@ -27,7 +27,7 @@ func started(script string) func(t *testing.T) error {
 	return func(t *testing.T) error { return connecting(t, shell(script), nil) }
 }
 
-// silent is started for a script without useful output.
+// silent is like started, for a script without useful output: the client does not wait long for it.
 func silent(script string) func(t *testing.T) error {
 	return func(t *testing.T) error { return connecting(t, shell(script), hasty()) }
 }

@@ -15,7 +15,7 @@ import (
 const released = "v0.999.0"
 
 // TestAReleaseCanBeRequiredAndInstalled releases a clone of the last commit, serves its tags as a module proxy, and
-// acts as a user: it adds each module to an empty one, builds a program with them, and installs the command.
+// acts as a user: it adds each module to an empty module, builds a program with all of them, and installs the command.
 func TestAReleaseCanBeRequiredAndInstalled(t *testing.T) {
 	clone := cloned(t)
 	if err := release(string(clone), released, false, io.Discard); err != nil {
@@ -45,7 +45,7 @@ func TestAReleaseCanBeRequiredAndInstalled(t *testing.T) {
 	t.Run("developed further", func(t *testing.T) {
 		for _, module := range modules {
 			if module == rootModule {
-				continue // it requires no neighbour
+				continue // the root module requires no other module of the repository
 			}
 			dir := filepath.Join(string(clone), filepath.FromSlash(strings.TrimPrefix(module, rootModule+"/")))
 			list := exec.Command("go", "list", "-mod=readonly", "-deps", "-f",
@@ -84,7 +84,8 @@ type user struct {
 	env  []string
 }
 
-// newUser gets our modules from proxy. It shares those of others with the module cache; missing ones come from GOPROXY.
+// newUser returns a user who gets our modules from proxy. Modules of others come from the module cache of this machine,
+// or from GOPROXY if they are missing there.
 func newUser(t *testing.T, proxy string) *user {
 	t.Helper()
 	u := &user{home: t.TempDir()}
@@ -125,8 +126,8 @@ func (u *user) run(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// requires adds the modules to an empty one, builds testdata/user with them and runs it. This repository has verified
-// the checksums of others' modules.
+// requires adds the modules to an empty module, builds testdata/user with them and runs it. This repository has
+// verified the checksums of others' modules.
 func (u *user) requires(t *testing.T, clone git, modules []string) {
 	dir := filepath.Join(u.home, "program")
 	text, err := os.ReadFile("testdata/user/main.go")

@@ -24,7 +24,7 @@ var (
 	member      = regexp.MustCompile(`^"?([\w./]+)"?\??:`)
 )
 
-// leftOut are pages whose statements also stand on other pages: the changelog, the overview, and the reference of
+// leftOut are pages whose statements also appear on other pages: the changelog, the overview, and the reference of
 // types, which is generated from the schema.
 var leftOut = map[string]bool{"changelog": true, "index": true, "schema": true}
 
@@ -54,7 +54,7 @@ func Extract(specification fs.FS) ([]Page, error) {
 }
 
 // ExtractSchema reads the statements in the comments of the schema, a directory with a subdirectory for each revision.
-// Some stand on no page.
+// Some of these statements appear on no page.
 func ExtractSchema(schema fs.FS) ([]Page, error) {
 	var pages []Page
 	for _, revision := range Revisions {

@@ -41,7 +41,7 @@ func TestPageMatchesTheStatements(t *testing.T) {
 	}
 }
 
-// An existing test covers each duty of client and server, or the table has the reason for its absence. Subtests exist
+// Each duty of client and server has an existing test, or the table has the reason why there is no test. Subtests exist
 // only for scenarios of the conformance suite.
 func TestEveryStatementHasATestOrAReason(t *testing.T) {
 	pages, files := table(t)

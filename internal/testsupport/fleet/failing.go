@@ -28,7 +28,8 @@ type Way struct {
 // SDK describes an SDK with an adapter that instruments its clients.
 type SDK struct {
 	Versions []string
-	// Connect connects a client, instrumented with tel, to a server and returns all its methods that send a request.
+	// Connect connects a client, instrumented with tel, to a server and returns all methods of the client that send a
+	// request.
 	Connect func(t *testing.T, server net.Conn, tel *telemetry.Telemetry, version string) []Way
 	// EndsEarly is true if the SDK itself fails a request with a context that has already ended, so that the adapter does
 	// not see the request.
@@ -199,7 +200,7 @@ func (s *scripted) write(format string, arguments ...any) {
 	_, _ = fmt.Fprintf(s.conn, format+"\n", arguments...)
 }
 
-// during starts call, and calls then when the server has received its request.
+// during starts call. When the server has received the request of call, during calls the function then.
 func (s *scripted) during(call func() error, then func(id json.RawMessage)) error {
 	done := make(chan error, 1)
 	go func() { done <- call() }()

@@ -68,7 +68,7 @@ func (s *Spans) Await(t testing.TB, id, what string, good func([]Span) bool) []S
 	return spans
 }
 
-// Until polls happened until it reports true.
+// Until calls happened repeatedly until happened reports true.
 func Until(t testing.TB, what string, happened func() bool, got func() string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

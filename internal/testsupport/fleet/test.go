@@ -215,7 +215,7 @@ func (p *Pair) check(t *testing.T, s Span, status string, special, common map[st
 	}
 }
 
-// asking tests a call with a question from the server to the client, in a request or in its answer.
+// asking tests a call in which the server asks the client a question, with a request or in the answer to the call.
 func (p *Pair) asking(t *testing.T) {
 	t.Run("ask", func(t *testing.T) {
 		modern := p.Version >= "2026-07-28"

@@ -11,8 +11,8 @@ import (
 
 var line = regexp.MustCompile(`(?m)^# labels: .*$`)
 
-// Of returns the labels of each goroutine with the function on its stack, as {"key":"value", ...} in the order of the
-// keys; empty for none. function is the end of its name, such as (*reading).run.
+// Of returns the labels of each goroutine with a given function on its stack, as {"key":"value", ...} in the order of
+// the keys; empty for none. function is the end of the function's name, such as (*reading).run.
 func Of(t testing.TB, function string) (found []string) {
 	t.Helper()
 	var profile bytes.Buffer

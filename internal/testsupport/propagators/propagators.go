@@ -14,7 +14,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// All returns the propagators that OTEL_PROPAGATORS supports, by their names there, and a fictitious one.
+// All returns the propagators that the variable OTEL_PROPAGATORS supports, by their names in the variable, and
+// [MadeUp].
 func All() map[string]propagation.TextMapPropagator {
 	return map[string]propagation.TextMapPropagator{
 		"tracecontext": propagation.TraceContext{},
@@ -36,8 +37,8 @@ func Whole() map[string]propagation.TextMapPropagator {
 	return whole
 }
 
-// Arrives returns the part of the span context sent that the other end extracts with p, over any carrier: some formats
-// cannot carry all of it.
+// Arrives returns the span context that the other end extracts with p, over any carrier, if this end injects sent. Some
+// formats cannot carry the whole span context.
 func Arrives(p propagation.TextMapPropagator, sent trace.SpanContext) trace.SpanContext {
 	c := propagation.MapCarrier{}
 	p.Inject(trace.ContextWithSpanContext(context.Background(), sent), c)

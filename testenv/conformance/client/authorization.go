@@ -26,7 +26,8 @@ func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 // byCode is authorization by a person, for a client that is not registered yet.
 func byCode(details) auth.Options { return auth.Options{Interact: consenting{}} }
 
-// byCodeForAll accepts that the server speaks for its whole origin, as metadata at the root may state.
+// byCodeForAll is like byCode, for a server whose metadata, at the root of its origin, names the whole origin as the
+// resource.
 func byCodeForAll(d details) auth.Options {
 	origin, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "http://"), "/")
 	return auth.Options{Interact: consenting{}, Resource: "http://" + origin}
@@ -76,8 +77,8 @@ func byWorkload(d details) auth.Options {
 }
 
 // credentials returns the credentials of the scenario. A secret is for one authorization server, which the person who
-// registers the client knows. If the scenario does not name it, it is the server in the metadata of the MCP server at
-// the start.
+// registers the client knows. If the scenario does not name that server, credentials uses the first authorization
+// server in the metadata that the MCP server has now.
 func credentials(d details) *auth.Credentials {
 	c := &auth.Credentials{Issuer: d.Issuer, ClientID: d.ClientID, ClientSecret: d.ClientSecret}
 	if c.ClientSecret != "" && c.Issuer == "" {

@@ -40,7 +40,7 @@ func reach(server *transport.HTTP, tel *telemetry.Telemetry) (_ transport.Transp
 	}, nil
 }
 
-// witness records why the authorization of the proxy failed, because the client receives only its text.
+// witness records why the authorization of the proxy failed, because the client receives only the text of the error.
 type witness struct {
 	*auth.Authorizer
 	why atomic.Pointer[auth.Error]

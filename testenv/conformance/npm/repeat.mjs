@@ -1,7 +1,8 @@
-// Runs one command of the suite after the other in one process, as `node --import ./globsync.mjs ./repeat.mjs SUITE`, for
-// loading the suite takes longer than most scenarios. Each line of standard input is the arguments of a command, as a JSON
-// array. What the command prints ends with a line that says its status, "\0exit 0". The suite is used as it is: it is loaded
-// without arguments, and keeps its command line instead of reading them.
+// Runs commands of the suite one after the other in one process, with `node --import ./globsync.mjs ./repeat.mjs
+// SUITE`, because loading the suite takes longer than most scenarios. Each line of standard input contains the
+// arguments of one command, as a JSON array. After the output of a command, the script prints a line with the command's
+// exit status, such as "\0exit 0". The suite's code is unchanged: this script replaces the parse method of its
+// command-line library, so that the suite defines its commands but runs none of them when it is loaded.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -14,8 +15,8 @@ Command.prototype.parse = function () {
 };
 await import(pathToFileURL(suite));
 
-// run returns the status of one command. Where the suite exits, the command is thrown out of; what it catches of that, it
-// would print.
+// run runs one command and returns its exit status. When the suite calls process.exit, run throws an error instead, to
+// leave the command. The suite would print this error if it catches it, so run also silences console.error.
 async function run(args) {
   const { exit } = process;
   const { error } = console;
@@ -28,7 +29,7 @@ async function run(args) {
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (e) {
-    if (status === undefined) throw e; // ends this process, as it would that of the command
+    if (status === undefined) throw e; // ends this process, as the error would end the command's own process
   } finally {
     process.exit = exit;
     console.error = error;

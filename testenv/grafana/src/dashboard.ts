@@ -1,4 +1,4 @@
-// The dashboard as its file has it: Grafana's published types, which tsc checks every dashboards/*.json against.
+// The type of a dashboard's file, made of Grafana's published types. tsc checks every dashboards/*.json against it.
 import type * as schema from '@grafana/schema';
 import type { Options as BarGaugeOptions } from '@grafana/schema/dist/esm/raw/composable/bargauge/panelcfg/x/BarGaugePanelCfg_types.gen';
 import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen';
@@ -14,7 +14,7 @@ import type {
 
 export type { Variable as VariableModel };
 
-/** Target is a query as the Prometheus data source keeps it. */
+/** Target is a query in the form in which the Prometheus data source stores it. */
 export interface Target {
   refId: string;
   datasource?: schema.DataSourceRef;
@@ -34,7 +34,7 @@ type Unset<T> = T extends object ? { [K in keyof T]?: Unset<T[K]> } : T;
 interface PanelOf<Type extends string, Options, Custom>
   extends Omit<schema.Panel, 'type' | 'options' | 'fieldConfig' | 'targets' | 'links'> {
   type: Type;
-  // As Grafana writes them; its types want those of a dashboard.
+  // The links that Grafana writes for a panel; Grafana's types require the links of a dashboard here.
   links?: Array<{ title: string; url: string; targetBlank?: boolean }>;
   options?: Unset<Options>;
   fieldConfig?: {
@@ -56,13 +56,15 @@ export interface Row extends Omit<schema.RowPanel, 'panels'> {
   panels: Panel[];
 }
 
-// Grafana writes both for a variable, and its types know neither: the query in one line, and that none is chosen yet.
+// Grafana writes two properties of a variable that its types lack: definition, the query in one line, and an empty
+// current, which means that no value is chosen yet.
 type Variable = Omit<schema.VariableModel, 'current'> & {
   current?: schema.VariableModel['current'] | Record<string, never>;
   definition?: string;
 };
 
-// The types know no query of a data source in an annotation, nor what the Prometheus data source writes of its result.
+// Grafana's types lack the query of an annotation, and the properties that the Prometheus data source writes for the
+// result.
 type Annotation = Omit<schema.AnnotationQuery, 'target'> & {
   tagKeys?: string;
   target?: Target;
@@ -77,7 +79,7 @@ export interface Dashboard extends Omit<schema.Dashboard, 'annotations' | 'panel
   templating?: { list?: Variable[] };
 }
 
-/** Loose is T as JSON spells it: the words of an enum instead of its members. */
+/** Loose is T in the form of JSON: with the string values of an enum instead of its members. */
 export type Loose<T> = T extends string
   ? T | `${T}`
   : T extends object
@@ -89,7 +91,7 @@ export interface Placed {
   y: number;
 }
 
-/** place opens the collapsed rows, which moves what is below them down. */
+/** place opens the collapsed rows and moves the panels below them down. */
 export function place(dashboard: Dashboard): Placed[] {
   const placed: Placed[] = [];
   let moved = 0;

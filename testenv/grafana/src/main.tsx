@@ -1,8 +1,9 @@
-// One dashboard, asked for by /?dashboard=NAME, drawn as Grafana lays it out. More in the address: theme=light,
-// from= and to= instead of the dashboard's own time, var-NAME= instead of what it has chosen, all as in Grafana; scrape= is
-// the data source's scrape interval.
+// Draws one dashboard, /?dashboard=NAME, with Grafana's layout. Other parameters of the address, with the same meaning
+// as in Grafana, are theme=light, from= and to= instead of the dashboard's own time range, and var-NAME= instead of the
+// variable's chosen value. scrape= is the scrape interval of the data source.
 //
-// Every panel carries data-state: loading, data, empty or error. An error says in data-error what it is.
+// Every panel has the attribute data-state: loading, data, empty or error. In state error, data-error is the error's
+// text.
 import {
   applyFieldOverrides,
   createTheme,
@@ -169,7 +170,7 @@ async function start() {
   );
 }
 
-// For the tests: what a number in this unit can end with.
+// For the tests: suffixes returns the possible suffixes of a number in a unit.
 Object.assign(window, {
   suffixes: (unit: string) =>
     [...new Set([0, ...Array.from({ length: 22 }, (_, i) => 10 ** (i - 9))].map((v) => getValueFormat(unit)(v).suffix?.trim() ?? ''))],

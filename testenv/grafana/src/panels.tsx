@@ -1,4 +1,4 @@
-// How each panel type is drawn: with Grafana's component, fed as Grafana's panel plugin feeds it.
+// Draws each type of panel with Grafana's component, which gets the same properties as from Grafana's panel plugin.
 import {
   cacheFieldDisplayNames,
   type DataFrame,
@@ -21,7 +21,7 @@ import type { Interpolate } from './variables';
 
 export interface Drawing {
   frames: DataFrame[];
-  // The options of the type at hand, with its defaults; checked by tsc against Grafana's types where they are written.
+  // The options of this panel's type, with defaults. tsc checks them against Grafana's types in the dashboard's file.
   options: any;
   fieldConfig: FieldConfigSource;
   range: TimeRange;
@@ -31,7 +31,7 @@ export interface Drawing {
   height: number;
 }
 
-/** values are what a stat or a bar gauge shows. */
+/** values returns the values that a stat or a bar gauge shows. */
 export const values = (d: Drawing): FieldDisplay[] =>
   getFieldDisplayValues({
     data: d.frames, fieldConfig: d.fieldConfig, reduceOptions: d.options.reduceOptions, replaceVariables: d.inText,
@@ -74,7 +74,7 @@ function Bars(d: Drawing) {
   );
 }
 
-// finite: a line has a gap where there is no number, as when nothing was divided by nothing.
+// finite replaces infinite values and NaN, such as 0/0, by null, so that the line has a gap.
 const finite = (frame: DataFrame): DataFrame => ({
   ...frame,
   fields: frame.fields.map((f) => (f.type === FieldType.number ? { ...f, values: f.values.map((v) => (Number.isFinite(v) ? v : null)) } : f)),
@@ -106,7 +106,7 @@ export const drawings: Record<Panel['type'], ComponentType<Drawing>> = {
   timeseries: Lines, stat: Stat, bargauge: Bars, table: Rows, text: Text,
 };
 
-/** filled: there is a number, or in a table a row, to draw. */
+/** filled reports whether a panel has data to draw: a number, or in a table a row. */
 export const filled = (type: Panel['type'], frames: DataFrame[]) =>
   type === 'text' ||
   frames.some((frame) =>

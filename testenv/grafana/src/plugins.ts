@@ -1,5 +1,6 @@
-// What Grafana's own program registers at its start and its npm packages leave out: the standard field properties,
-// the transformations, and of each panel plugin the defaults and the field properties of its own.
+// Registers the parts that Grafana's own program registers when it starts, and that its npm packages do not register:
+// the standard field properties, the transformations, and the defaults and custom field properties of each panel
+// plugin.
 import {
   booleanOverrideProcessor,
   dataLinksOverrideProcessor,
@@ -74,7 +75,7 @@ locationUtil.initialize({
   getTimeRangeForUrl: () => ({ from: 'now-1h', to: 'now' }),
 });
 
-// Custom has a default, or undefined, for every property of T, so that tsc says which are missing.
+// Custom has a default, or undefined, for every property of T, so that tsc reports missing properties.
 type Custom<T> = { [K in keyof Required<T>]: unknown };
 
 const timeSeriesField: Custom<TimeSeriesField> = {
@@ -121,7 +122,7 @@ export const plugins: Record<Panel['type'], PanelPlugin> = {
   text: plugin({ content: '', mode: 'markdown' }, FieldColorModeId.Thresholds),
 };
 
-/** unknown names what Grafana would pass over in silence: matchers, properties and transformations it does not have. */
+/** unknown returns the matchers, properties and transformations that Grafana lacks and would silently ignore. */
 export function unknown(panel: Panel): string[] {
   const registry = plugins[panel.type].fieldConfigRegistry;
   return [

@@ -1,5 +1,6 @@
-// Grafana's Prometheus data source, as far as these dashboards need it. It is the one part of the pipeline that is
-// ours: in Grafana it runs in the server. Requests go to our own server, which passes them on.
+// Implements the part of Grafana's Prometheus data source that these dashboards need. In Grafana, the data source runs
+// in the server, so this part of the pipeline is our own code. It sends requests to our own server, which forwards them
+// to Prometheus.
 import {
   createDataFrame,
   type DataFrame,
@@ -41,7 +42,7 @@ export async function labelValues(label: string, selector: string | undefined, r
 
 const seconds = (text: string) => rangeUtil.intervalToSeconds(text);
 
-/** steps says how Grafana asks: the step, and the macros that follow from it. Times in seconds. */
+/** steps returns the step of Grafana's queries in seconds, and the values of the macros that depend on the step. */
 export function steps(range: TimeRange, points: number, scrape: string, least?: string) {
   const shortest = least ? seconds(least) : seconds(scrape);
   const step = Math.max(rangeUtil.calculateInterval(range, points).intervalMs / 1000, shortest, 1);
@@ -56,7 +57,8 @@ export function steps(range: TimeRange, points: number, scrape: string, least?: 
 
 const number = (text: string) => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text));
 
-// legendOf is what Grafana's server makes of a legend's format; undefined leaves the name to the labels.
+// legendOf returns the legend that Grafana's server makes from the format. undefined means that the labels form the
+// name.
 function legendOf({ legendFormat, expr }: Target, { __name__ = '', ...labels }: Labels): string | undefined {
   if (legendFormat === '__auto' && (__name__ || Object.keys(labels).length)) return undefined;
   if (legendFormat && legendFormat !== '__auto') {
@@ -79,7 +81,7 @@ function frameOf(target: Target, series: Series, step: number): DataFrame {
   });
 }
 
-// tableOf puts all series of a query into one frame, a column for each label.
+// tableOf puts all series of a query into one frame, with a column for each label.
 function tableOf(target: Target, answer: Series[], alone: boolean): DataFrame {
   const rows = answer.flatMap(({ metric, values, value }) => (values ?? [value!]).map(([t, v]) => ({ metric, t, v })));
   const labels = [...new Set(answer.flatMap(({ metric }) => Object.keys(metric)))].sort();

@@ -1,11 +1,12 @@
-// The dashboard's variables, asked of Prometheus as Grafana asks them, and what stands for them in a query.
+// Finds the values of the dashboard's variables, with the same queries to Prometheus as Grafana, and inserts the values
+// into queries and texts.
 import { type RawTimeRange, stringToJsRegex, type TimeRange } from '@grafana/data';
 import type { VariableModel } from './dashboard';
 import { labelValues } from './prometheus';
 
 export interface Variable {
   name: string;
-  /** What may be chosen; "All" is not among them. */
+  /** The possible values, without "All". */
   options: string[];
   chosen: string[];
   all: boolean;
@@ -17,7 +18,8 @@ export type Interpolate = (text: string) => string;
 
 const escape = (value: string) => value.replace(/\\/g, '\\\\\\\\').replace(/[$^*{}[\]'+?.()|]/g, '\\\\$&');
 
-// inQuery is how Grafana's Prometheus data source writes a value into a matcher.
+// inQuery returns the value of a variable in the form in which Grafana's Prometheus data source writes it into a
+// matcher.
 function inQuery(v: Variable): string {
   if (v.all && v.allValue) return v.allValue;
   if (!v.many) return v.chosen.join('').replace(/\\/g, '\\\\').replace(/"/g, '\\"');
@@ -26,8 +28,8 @@ function inQuery(v: Variable): string {
 }
 
 /**
- * interpolator writes variables and macros into a text; a name that is neither is an error, as in a query it would be.
- * $1 is no name: it is what label_replace writes for a group.
+ * interpolator returns a function that inserts variables and macros into a text. In a query, any other name is an
+ * error. $1 is not a name: label_replace uses it for a group.
  */
 export function interpolator(variables: Variable[], macros: Record<string, string>, forQuery: boolean): Interpolate {
   const values = new Map(Object.entries(macros));
@@ -66,7 +68,7 @@ async function optionsOf(model: VariableModel, before: Variable[], range: TimeRa
   }
 }
 
-/** resolve gives every variable the value with which Grafana would open the dashboard; the address may say others. */
+/** resolve gives every variable the value in the address, or else the value with which Grafana would open the page. */
 export async function resolve(models: VariableModel[], range: TimeRange, asked: URLSearchParams): Promise<Variable[]> {
   const variables: Variable[] = [];
   for (const model of models) {

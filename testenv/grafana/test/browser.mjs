@@ -1,4 +1,4 @@
-// A browser that opens a dashboard and tells what it sees of every panel.
+// Opens a dashboard in a browser and returns the visible contents of every panel.
 import { chromium } from 'playwright-core';
 import { fileURLToPath } from 'node:url';
 
@@ -9,11 +9,12 @@ const flags = [
 
 const executablePath = fileURLToPath(new URL('../bin/chromium', import.meta.url));
 
-/** launch starts the browser. One that crashes as it starts, as Chromium does now and then, is started once more. */
+/** launch starts the browser. Chromium sometimes crashes at its start; launch then starts it once more. */
 export const launch = () =>
   chromium.launch({ executablePath, args: flags }).catch(() => chromium.launch({ executablePath, args: flags }));
 
-// Axes are painted, not in the document, so what is painted is kept beside the canvas.
+// The texts of axes are painted and not in the document, so keepPainted records all painted texts in a property of the
+// canvas.
 function keepPainted() {
   const paint = CanvasRenderingContext2D.prototype.fillText;
   CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
@@ -31,7 +32,7 @@ function look() {
   });
 }
 
-/** Opened is a dashboard in a page of its own. */
+/** open opens a dashboard in a new page. */
 export async function open(browser, url, { dashboard, ...query }) {
   const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, deviceScaleFactor: 1 });
   const complaints = [];

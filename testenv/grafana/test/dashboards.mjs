@@ -1,4 +1,5 @@
-// Where the dashboards are: those that ship, in the directory DASHBOARDS, and those that test the page itself.
+// The paths of the dashboards: the shipped dashboards, in the directory DASHBOARDS, and the fixtures that test the page
+// itself.
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,8 +1,9 @@
-// Every dashboard that ships, drawn from the Prometheus at PROMETHEUS_URL, which has to know traffic of every kind
-// (testenv/stack makes it). With PICTURES set, a picture of each is left in that directory.
+// Draws every shipped dashboard with data from the Prometheus at PROMETHEUS_URL, which must have metrics of every kind
+// of traffic (testenv/stack generates it). If PICTURES is set, the test writes a picture of each dashboard to this
+// directory.
 //
-// QUERY is what the page's address is to have besides: from=now-15m&var-resolution=5s&scrape=5s. With PATIENCE set, a
-// dashboard is drawn again until nothing is wrong or so many seconds have passed since the start.
+// QUERY contains further parameters of the page's address, such as from=now-15m&var-resolution=5s&scrape=5s. If
+// PATIENCE is set, the test draws a dashboard again until it has no problems, for at most this number of seconds.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +15,7 @@ import { directory, names } from './dashboards.mjs';
 const { PROMETHEUS_URL: prometheus, PICTURES: pictures, QUERY = '', PATIENCE = '0' } = process.env;
 const patience = Number(PATIENCE) * 1000; // for each dashboard
 const query = Object.fromEntries(new URLSearchParams(QUERY));
-// By "dashboard: panel", why it has nothing to show.
+// The reasons why a panel may have no data. The key is "dashboard: panel".
 const mayBeEmpty = JSON.parse(readFileSync(new URL('../empty.json', import.meta.url), 'utf8'));
 const panelsOf = (name) =>
   JSON.parse(readFileSync(path.join(directory, `${name}.json`), 'utf8')).panels.flatMap((p) => (p.type === 'row' ? (p.panels ?? []) : [p]));
@@ -33,7 +34,7 @@ after(async () => {
   await server?.close();
 });
 
-// legendOf gives what is wrong with a legend, if anything is.
+// wrongLegend returns the problem of a legend, or undefined.
 function wrongLegend({ type, options }, { legend }) {
   if (type !== 'timeseries' || options?.legend?.showLegend === false || options?.legend?.displayMode === 'hidden') return;
   if (!legend.length) return 'no legend is drawn';
@@ -43,7 +44,7 @@ function wrongLegend({ type, options }, { legend }) {
   if (twice.length) return `several lines are called ${twice.join(', ')}`;
 }
 
-// units gives those that must be seen: that of the panel, and in a table those of its columns.
+// units returns the units that must be visible: the unit of the panel, or in a table the units of its columns.
 function units({ type, fieldConfig }) {
   const ofColumns = (fieldConfig?.overrides ?? []).flatMap((rule) => rule.properties.filter((p) => p.id === 'unit').map((p) => p.value));
   return type === 'table' ? ofColumns : [fieldConfig?.defaults.unit].filter(Boolean);
@@ -73,7 +74,7 @@ async function wrong(name, model, seen, opened) {
   return problems;
 }
 
-// draw opens a dashboard in a theme, and gives what is wrong with it.
+// draw opens a dashboard in a theme, and returns its problems.
 async function draw(name, theme, suffix) {
   const opened = await open(browser, server.url, { dashboard: name, ...query, theme });
   if (pictures) await opened.picture(path.join(pictures, `dashboards-${name}${suffix}.png`));

@@ -1,5 +1,5 @@
-// The page itself, against a Prometheus of canned answers: it must draw what there is, and must not pass over what it
-// cannot draw, or the tests of the real dashboards would prove nothing.
+// Tests the page itself, with canned answers of Prometheus. The page must draw the data, and must report everything
+// that it cannot draw: otherwise the tests of the real dashboards would prove nothing.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test, { after, before } from 'node:test';

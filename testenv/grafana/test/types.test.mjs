@@ -1,4 +1,4 @@
-// dashboards/*.json against Grafana's published types.
+// Checks dashboards/*.json against Grafana's published types.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

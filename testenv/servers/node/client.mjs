@@ -1,5 +1,5 @@
-// The client of the TypeScript SDK, driven: it connects, and for each line of standard input, {"tool": …, "arguments": …}, it
-// lists the tools, calls that one, and says on one line of JSON what came of it.
+// Runs the client of the TypeScript SDK: it connects, and for each line of standard input, {"tool": …, "arguments": …},
+// it lists the tools, calls that tool, and prints the outcome as one line of JSON.
 //
 //     node client.mjs TARGET auto|legacy|modern|sse
 //

@@ -1,6 +1,6 @@
-// A server of both eras, on the TypeScript SDK. Without arguments it serves standard input and output, with the argument
-// "http" one URL, /mcp, whose answers to modern requests are JSON; with "sse" they are streams. It takes a free port of the
-// loopback interface, or the one that MCPOTEL_PORT names.
+// A server of both eras, on the TypeScript SDK. Without arguments, it serves standard input and output. With the
+// argument "http", it serves the path /mcp and answers modern requests with JSON; with "sse", it answers them with
+// streams. It listens on a free port of the loopback interface, or on the port in MCPOTEL_PORT.
 import { createServer } from 'node:http';
 import { localhostHostValidation, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';

@@ -1,5 +1,6 @@
-// A host on the TypeScript SDK, whose server dies again and again: it calls a tool that kills the server, and another one
-// right behind. It says on one line of JSON how many of the latter failed, and whether the connection was closed.
+// A host on the TypeScript SDK with a server that dies repeatedly: it calls a tool that kills the server, and another
+// tool immediately afterwards. It prints as one line of JSON how many of the latter calls failed, and whether the
+// connection was closed.
 //
 //     node survivor.mjs KILLS COMMAND [ARG...]
 import { Client } from '@modelcontextprotocol/client';

@@ -45,7 +45,7 @@ type Sent struct {
 }
 
 // Send sends batches until ctx ends, and returns when all are acknowledged or dropped. It numbers the batches from
-// first; next is the first number of another Send. The error is the last one that is not a refusal.
+// first; next is the first number for another Send. The error is the last one that is not a refusal.
 func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next uint64, err error) {
 	if o.Senders == 0 {
 		o.Senders = 4

@@ -1,9 +1,9 @@
-// A server of both eras, on the TypeScript SDK and OpenTelemetry for JavaScript, so that a trace crosses languages: it takes
-// the trace context from the _meta of each call and exports a SERVER span and one of the work below it.
+// A server of both eras, on the TypeScript SDK and OpenTelemetry for JavaScript, so that a trace crosses languages. It
+// reads the trace context in the _meta of each call, and exports a SERVER span and below it a span of the tool's work.
 //
-// Without arguments it serves standard input and output, with the argument "http" one URL, /mcp, on a free port of the
-// loopback interface or the one that MCPOTEL_PORT names. OTEL_EXPORTER_OTLP_ENDPOINT is the Collector, by OTLP over HTTP;
-// OTEL_SERVICE_NAME is its name there.
+// Without arguments, it serves standard input and output. With the argument "http", it serves the path /mcp on a free
+// port of the loopback interface, or on the port in MCPOTEL_PORT. OTEL_EXPORTER_OTLP_ENDPOINT is the address of the
+// Collector for OTLP over HTTP; OTEL_SERVICE_NAME is the service name of the spans.
 import { createServer } from 'node:http';
 import { localhostHostValidation, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
@@ -22,7 +22,8 @@ const provider = new NodeTracerProvider({
 provider.register();
 const tracer = trace.getTracer('mcpotel-testenv-node', '1.0.0');
 
-// traced makes a tool's handler one under a SERVER span, whose parent the request's _meta names.
+// traced returns a handler that runs a tool's handler in a SERVER span. The parent of the span is in the request's
+// _meta.
 function traced(tool, handler) {
   return (input, ctx) => {
     const parent = propagation.extract(context.active(), ctx.mcpReq._meta ?? {});
@@ -41,7 +42,7 @@ function traced(tool, handler) {
   };
 }
 
-// sleep ends early when the client cancels.
+// sleep waits for a number of seconds. It ends early, with an error, when the client cancels the call.
 function sleep(seconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000);

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TestTheProcessIsKilledOnceTheOtherCallsHaveEnded makes a call whose span ends later than the client's answer arrives.
-func TestTheProcessIsKilledOnceTheOtherCallsHaveEnded(t *testing.T) {
+// TestProcessIsKilledAfterTheOtherCallsHaveEnded makes a call whose span ends later than the client's answer arrives.
+func TestProcessIsKilledAfterTheOtherCallsHaveEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls openCalls
 		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(&calls)).Tracer("")

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// impolite returns a transport to a server that violates the protocol. Each tool commits the violation in its name:
-// late answers after its caller has given up, twice answers two times, stray answers a request that was never made, and
-// a tool named after an entry of violations sends that frame before the answer.
+// impolite returns a transport to a server that violates the protocol. Each tool commits the violation in its name: the
+// tool late answers after its caller has given up, twice answers two times, and stray answers a request that was never
+// made. A tool with the name of an entry of violations sends that frame before its answer.
 func (f *Fleet) impolite() (transport.Transport, error) {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		for {

@@ -228,7 +228,7 @@ func large(ctx context.Context, f *Fleet) error {
 	)
 }
 
-// unlessBusy is succeeds for a call that may also fail because the send queue is full.
+// unlessBusy is like succeeds, for a call that may also fail because the send queue is full.
 func unlessBusy(r *mcp.CallToolResult, err error) error {
 	if errors.Is(err, mcpclient.ErrBackpressure) {
 		return nil

@@ -20,8 +20,8 @@ const (
 	warm   = 100 // calls before the measured one; after them, the client no longer treats tools as new
 )
 
-// start starts the server, which is another process of this program. It returns a transport to it and its stop
-// function.
+// start starts the server, which is another process of this program. It returns a transport to the server, and a
+// function that stops the server.
 func start(ctx context.Context, over string) (server transport.Transport, stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,8 +55,8 @@ func start(ctx context.Context, over string) (server transport.Transport, stop f
 // travel makes the rounds. Each round has a tool of its own, because the server no longer trusts a tool to be quick
 // after the tool has written counters.
 //
-// Work after a call is the same as after the call before. So each round covers all work of one call, although its
-// second moment may come before all of it is done.
+// The work after a call is the same as the work after the call before it. So each round covers all work of one call,
+// although the counters may be written before all work after the measured call is done.
 func travel(ctx context.Context, server transport.Transport, version mcp.Version, out string, p probe) error {
 	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Versions: []mcp.Version{version}})
 	if err != nil {

@@ -24,7 +24,8 @@ type input struct {
 
 func toolName(round int) string { return "echo" + strconv.Itoa(round) }
 
-// newServer returns a server with a tool for each round. Its probe measures from within one call to within the next.
+// newServer returns a server with a tool for each round. A probe measures from the handler of one call to the handler
+// of the next call.
 func newServer(p probe) (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "traveller", Version: "1"}, nil)
 	echo := func(_ context.Context, in input) (string, error) {

@@ -14,7 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Over HTTP each call is a request, so the number of earlier requests identifies the call of a moment.
+// Over HTTP each call is a request, so the number of earlier requests identifies the call in which the probe clears or
+// writes the counters.
 func TestProbeMeasuresOneWarmCall(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		var requests atomic.Int64

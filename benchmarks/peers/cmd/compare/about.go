@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// about returns the place and circumstances of the measurement, as configuration lines of the benchmark format, without
-// the owner of the machine.
+// about returns the machine and the conditions of the measurement, as configuration lines of the benchmark format. It
+// omits the owner of the machine.
 func about(ctx context.Context, root string, p plan) string {
 	return config(
 		"go", runtime.Version(),

@@ -10,7 +10,7 @@ import (
 	"text/template"
 )
 
-// charted matches the benchmarks in the chart: one text, by size, from a child process.
+// charted matches the benchmarks in the chart: results with one text, in all sizes, from a server in a child process.
 const charted = "Roundtrip/transport=stdio/era=2026-07-28/shape=text/size=.*/callers=1"
 
 //go:embed chart.svg.tmpl
@@ -36,7 +36,7 @@ type tick struct {
 	Text string
 }
 
-// line is a peer.
+// line is the curve of a peer, with its label.
 type line struct {
 	Peer, Label, Value string
 	Points             string
@@ -125,7 +125,7 @@ func column(peer string) int {
 	return slices.Index([]string{floor, floorJSON, ours, "gosdk", "mcpgo"}, peer)
 }
 
-// size returns the size that a case's name has, in bytes.
+// size returns the size in the name of a case, in bytes.
 func (c *benchCase) size() (float64, bool) {
 	for e := range strings.SplitSeq(c.name, "/") {
 		if text, ok := strings.CutPrefix(e, "size="); ok {
@@ -135,7 +135,7 @@ func (c *benchCase) size() (float64, bool) {
 	return 0, false
 }
 
-// parseSize reads a size as names have it: 200B, 1KiB, 16MiB-1.
+// parseSize parses a size in the form of benchmark names: 200B, 1KiB, 16MiB-1.
 func parseSize(s string) (float64, bool) {
 	s, less := strings.CutSuffix(s, "-1")
 	for _, u := range []struct {
@@ -179,7 +179,7 @@ func (k *curve) line(x, y logScale) *line {
 	return l
 }
 
-// logScale maps values from one to another to pixels.
+// logScale maps values to pixels, logarithmically: the value from becomes start, and the value to becomes end.
 type logScale struct{ from, to, start, end float64 }
 
 func (s logScale) at(v float64) float64 {
@@ -190,7 +190,7 @@ func (s logScale) at(v float64) float64 {
 	return math.Round((s.start+share*(s.end-s.start))*10) / 10
 }
 
-// rates returns a scale of whole powers of ten that all curves fit in.
+// rates returns a scale between whole powers of ten, in which all curves fit.
 func rates(curves []*curve, bottom, top float64) logScale {
 	lo, hi := math.Inf(1), 0.0
 	for _, k := range curves {
@@ -202,7 +202,7 @@ func rates(curves []*curve, bottom, top float64) logScale {
 	return logScale{from, max(to, from*10), bottom, top}
 }
 
-// spacious leaves out the ticks that come too close before another.
+// spacious removes each tick that is less than least before the next tick.
 func spacious(ticks []tick, least float64) []tick {
 	var kept []tick
 	for i, t := range ticks {
@@ -213,18 +213,19 @@ func spacious(ticks []tick, least float64) []tick {
 	return kept
 }
 
-// spreadLabels moves labels apart, each at least a distance from the next, within bounds.
+// spreadLabels moves the labels apart: neighbours are at least distance apart, and all labels are between top and
+// bottom.
 func spreadLabels(lines []*line, distance, top, bottom float64) {
 	byY := slices.SortedStableFunc(slices.Values(lines), func(a, b *line) int {
 		return int(math.Copysign(1, a.EndY-b.EndY))
 	})
 	next := top
-	for _, l := range byY { // from the top: down where it is too narrow
+	for _, l := range byY { // from the top: move a label down if it is too close to the label above
 		l.LabelY = max(l.LabelY, next)
 		next = l.LabelY + distance
 	}
 	next = bottom
-	for _, l := range slices.Backward(byY) { // and from the bottom: up again
+	for _, l := range slices.Backward(byY) { // from the bottom: move a label up if it is too low
 		l.LabelY = min(l.LabelY, next)
 		next = l.LabelY - distance
 	}

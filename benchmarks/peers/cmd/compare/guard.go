@@ -16,17 +16,18 @@ import (
 	"strings"
 )
 
-// The guard compares this tree with an older commit, in the same run. It measures each row with the binary of the one
-// and of the other in turn, this project's client and server only, and fails if a figure has become worse by more than
-// worst. Two statistics must agree, the median of the ratios of the turns and the ratio of the best turns, and must
-// agree again in three longer tries: other work on the machine rarely disturbs one side of all of them.
+// The guard compares this tree with an older commit, in the same run. It measures each row in turns, with the binary of
+// the commit and with the binary of this tree, and only this project's client and server. It fails if a figure has
+// become worse by more than the factor worst. Two statistics must agree: the median of the ratios of the turns, and the
+// ratio of the best turns. They must agree again in three longer tries, because other work on the machine rarely
+// disturbs the same binary in every try.
 const worst = 1.1
 
 // guarded are the figures that the guard compares.
 var guarded = []string{cpu, allocs, peak, perClient}
 
-// turns are the tries of one row: how many turns, and how long each benchmark takes. After the first try only the
-// benchmarks that are worse are measured again.
+// turns are the tries of one row: n is the number of turns, and each is the duration of each benchmark. After the first
+// try, the guard measures only the benchmarks that are worse.
 var turns = []struct {
 	n    int
 	each string
@@ -70,7 +71,7 @@ func guard(ctx context.Context, out io.Writer, root, commit string) error {
 	return nil
 }
 
-// compareRow measures a row in turns, more of them and longer ones while a figure is worse.
+// compareRow measures a row in turns. While a figure is worse, it tries again with more and longer turns.
 func compareRow(ctx context.Context, out io.Writer, r *row, pattern string, before, now *binaryOf) ([]string, error) {
 	for i, t := range turns {
 		pairs, err := measurePairs(ctx, plan{benchtime: t.each, bench: pattern}, t.n, before, now)
@@ -114,8 +115,8 @@ func exactly(name string) string {
 // pair is a figure of a benchmark before and now, in turns.
 type pair struct{ before, now series }
 
-// measurePairs runs benchmarks with both binaries in n turns, and returns the guarded figures by name and unit. A
-// benchmark that the older binary does not have is left out.
+// measurePairs runs benchmarks with both binaries in n turns, and returns the guarded figures by name and unit. It
+// omits benchmarks that the older binary does not have.
 func measurePairs(ctx context.Context, p plan, n int, before, now *binaryOf) (map[string]map[string]*pair, error) {
 	pairs := map[string]map[string]*pair{}
 	for turn := range n {

@@ -10,7 +10,7 @@
 // It writes into the directory of -out:
 //
 //	raw.txt.gz      output of the benchmarks, for benchstat and for -from, with machine, Go, commit, date and load
-//	table.md        the rows that people feel, with their goals
+//	table.md        the durations and costs that users notice, with their goals
 //	throughput.svg  size against throughput
 //
 // With -against it writes nothing: it compares this project with itself at another commit, row by row and in turns, and
@@ -98,7 +98,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	return write(o.out, m)
 }
 
-// lines measures, or reads an earlier measurement.
+// lines returns the lines of a new measurement, or of the earlier measurement in the file from.
 func (o *options) lines(ctx context.Context) ([]byte, error) {
 	if o.from != "" {
 		return readRaw(o.from)
@@ -108,7 +108,7 @@ func (o *options) lines(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	what := cmp.Or(o.bench, neededBy(append(slices.Clone(rows), pictured...), ".*"))
-	// after each pass: an interrupted run is not lost
+	// keep saves the lines after each pass, so that an interrupted run is not lost
 	keep := func(lines []byte) error { return writeRaw(o.out, lines) }
 	return measure(ctx, root, plan{passes: o.passes, benchtime: o.benchtime, bench: what}, keep)
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// throughputs are of five peers and seven sizes, two passes.
+// throughputs returns the output of benchmarks of five peers, with seven sizes, in two passes.
 func throughputs() *synthetic {
 	s := output()
 	for pass := range 2 {
@@ -102,7 +102,7 @@ func TestTheChartHasALineAndALabelForEachPeer(t *testing.T) {
 	}
 }
 
-func TestEmptyChartSaysSo(t *testing.T) {
+func TestEmptyChartStatesThatNothingWasMeasured(t *testing.T) {
 	chart, err := throughputChart(output().pass(1, 0).line("A/peer=ours", 1, wall).parsed(t))
 	if err != nil {
 		t.Fatal(err)

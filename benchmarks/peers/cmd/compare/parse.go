@@ -97,14 +97,14 @@ func parse(lines []byte) (*measurements, error) {
 	return m, nil
 }
 
-// configure takes a result's configuration and returns its pass, from 0.
+// configure stores the configuration of a result and returns the number of the result's pass, from 0.
 func (m *measurements) configure(r *benchfmt.Result) (pass int, err error) {
 	for _, c := range r.Config {
 		m.about[c.Key] = string(c.Value)
 	}
 	n, err := strconv.Atoi(r.GetConfig("pass"))
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s: it is not said in which pass it was measured", r.Name)
+		return 0, fmt.Errorf("%s: the configuration does not contain the pass", r.Name)
 	}
 	m.passes = max(m.passes, n)
 	return n - 1, nil
@@ -146,7 +146,7 @@ func (c *benchCase) add(peer string, pass int, values []benchfmt.Value) error {
 	}
 	for _, v := range values {
 		value, unit := v.Value, v.Unit
-		if v.OrigUnit != "" { // benchfmt makes seconds of nanoseconds
+		if v.OrigUnit != "" { // benchfmt converts nanoseconds to seconds
 			value, unit = v.OrigValue, v.OrigUnit
 		}
 		f := figure{peer, unit}

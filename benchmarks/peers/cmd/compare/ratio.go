@@ -26,8 +26,8 @@ func (s series) minus(base series) series {
 	return d
 }
 
-// median returns the median of the existing values, the mean of the two in the middle for an even number, and NaN
-// without any.
+// median returns the median of the existing values: for an even number of values, the mean of the middle two. Without
+// values it returns NaN.
 func (s series) median() float64 {
 	v := s.known()
 	if len(v) == 0 {
@@ -41,7 +41,7 @@ func (s series) median() float64 {
 	return (v[half-1] + v[half]) / 2
 }
 
-// least returns the smallest existing value, NaN without any.
+// least returns the smallest existing value, or NaN without values.
 func (s series) least() float64 {
 	v := s.known()
 	if len(v) == 0 {

@@ -1,6 +1,6 @@
 package main
 
-// row is a line of the table: something that people wait for, or pay for.
+// row is a line of the table: a duration or a cost that users notice.
 type row struct {
 	title string
 
@@ -10,15 +10,16 @@ type row struct {
 	unit  string
 	peer  string // the table shows the figure of this peer; ours by default
 
-	// The goal is a multiple of the figure of the peer over, floor+json by default. With added it limits the difference.
-	// With alone it limits the figure itself. A row without a goal is information.
+	// goal limits the ratio of the row's figure to the figure of the peer over (floor+json by default). If how is added,
+	// goal limits the difference of the two figures; if how is alone, it limits the row's figure itself. A row without a
+	// goal is only information.
 	goal  float64
 	over  string
 	how   how
-	other string // a pattern for the case of over, if it is another one
+	other string // pattern for the case of over, if that is another case
 }
 
-// how is the comparison of a row's goal.
+// how is the kind of comparison for a row's goal.
 type how int
 
 const (
@@ -120,5 +121,5 @@ var rows = []*row{
 	{title: "Program with a client: from its start to the first answer, HTTP", cases: []string{"Start"}, unit: wall},
 }
 
-// pictured are cases of the second table and of the picture.
+// pictured are the cases of the second table and of the chart.
 var pictured = []*row{{cases: []string{"Observed/call=.*", charted}}}

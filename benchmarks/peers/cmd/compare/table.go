@@ -73,7 +73,7 @@ func tablePage(m *measurements) (string, error) {
 type verdict struct {
 	*row
 	first  *benchCase // the case that the table shows; nil if none was measured
-	figure float64    // the worst for the goal; NaN if none was measured
+	figure float64    // the worst figure of all cases, compared with the goal; NaN if no case was measured
 }
 
 func (r *row) judge(m *measurements) *verdict {
@@ -94,7 +94,7 @@ func (r *row) judge(m *measurements) *verdict {
 	return v
 }
 
-// compared returns the figure of a case that the goal limits, NaN without one.
+// compared returns the figure of a case that the goal limits, or NaN if the case does not have it.
 func (r *row) compared(m *measurements, c *benchCase) float64 {
 	mine, _ := c.series(r.who(), r.unit)
 	if r.how == alone {
@@ -118,7 +118,8 @@ func (r *row) compared(m *measurements, c *benchCase) float64 {
 	}
 }
 
-// cell writes the figure of a column's peer, and how many times ours it is.
+// cell returns the text for a column: the figure of the column's peer, and for other libraries also the ratio to our
+// figure.
 func (v *verdict) cell(column string) string {
 	peer := column
 	switch {
@@ -145,7 +146,7 @@ func (v *verdict) cell(column string) string {
 	return text
 }
 
-// format writes a goal, or a figure beside it.
+// format returns the text of a goal, or of a figure that is compared with the goal.
 func (r *row) format(f float64) string {
 	if r.how == times {
 		return multiple(f)

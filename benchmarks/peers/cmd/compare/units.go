@@ -61,7 +61,7 @@ func size(b float64) string {
 	}
 }
 
-// digits writes three significant digits, or all of a whole number's.
+// digits formats f with three significant digits, or with all digits if f is a whole number.
 func digits(f float64) string {
 	switch a := math.Abs(f); {
 	case a >= 99.95 || a == 0:

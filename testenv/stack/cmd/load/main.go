@@ -101,7 +101,7 @@ type tier struct {
 	name      string
 	process   func(*stack.Stack) *stack.Process
 	endpoint  func(stack.Ports) int
-	receivers func(stack.Ports) []int // ports that it exports to; nil for none yet
+	receivers func(stack.Ports) []int // ports of the receivers that the tier exports to; nil if there are none
 	options   stack.Options
 	// prepare starts further dependencies; end stops them.
 	prepare func() (env []string, end func(), err error)

@@ -5,8 +5,8 @@
 //
 // It builds missing programs, which takes minutes the first time, and prints the addresses. Then it generates traffic
 // until Ctrl-C, or for the number of rounds in --rounds, and stops everything. A command behind -- runs after those
-// rounds, during further traffic, with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; the stack ends
-// with it.
+// rounds, during further traffic, with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; when this
+// command ends, the stack ends.
 package main
 
 import (
