@@ -4,9 +4,9 @@ const measuredHead = `
 ## Measured
 
 In these tests, a hostile peer fills the memory of the other end. The garbage collector runs whenever the heap has grown by a
-quarter; the test reads the heap after each run, and fails above the limit in the row. All numbers are in MiB. The client's rows
-include a second copy of the frame, in the test. A frame takes its own size, at most 2 MiB more, and the size of its values. The
-measured maximum is from a developer's machine; go test -v prints it.
+quarter; the test reads the heap after each run, and fails above the limit in the row. All numbers are in MiB. In the rows
+of the client, the test itself holds a second copy of the frame. A frame takes its own size, at most 2 MiB more, and the size of
+its values. The measured maximum is from a developer's machine; go test -v prints it.
 
 | At | Attack | Sent | Measured maximum | Limit | Test |
 |---|---|---|---|---|---|
