@@ -20,10 +20,10 @@ A frame of N bytes is in memory up to three times: in the read buffer, in the la
 a copy for a decoder that must not overwrite the frame. In addition, the decoded values take at most {internal/weigh.Factor} N, or
 {bytes internal/weigh.Free} if that is more. Their size is estimated before decoding. If the decoded values would take more
 than that, the text is refused. Examples are a long list of one-digit numbers, decoded into a value of type any, and a list of
-empty objects, decoded into large structs. The call then fails with an error of kind KindProtocol. If the text is the arguments of a tool, the
-model gets the reason why its arguments were refused. Two million numbers are accepted, and so are a table of 150,000 rows, and
-lists of numbers or of structs about as large as their text. For larger values, CallTool and the method Server.AddTool pass JSON
-on without decoding it.
+empty objects, decoded into large structs. The call then fails with an error of kind KindProtocol. If the text is the arguments
+of a tool, the model gets the reason why its arguments were refused. Two million numbers are accepted, and so are a table of
+150,000 rows, and lists of numbers or of structs about as large as their text. For larger values, CallTool and the method
+Server.AddTool pass JSON on without decoding it.
 
 Each of several concurrent answers takes this much memory.
 
