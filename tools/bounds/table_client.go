@@ -68,8 +68,8 @@ var clientArea = area{
 		{
 			what:  "Context cost of the pages of the latest tool list, if a meter or an inspection asks for it",
 			where: []string{"mcpclient.knownTools.weighed"},
-			bound: "the sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost, for each page, also the sizes of " +
-				"the tools whose names metrics distinguish",
+			bound: "the sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost, for each page, also the sizes " +
+				"of the tools whose names metrics distinguish",
 			full: "further pages are weighed each time",
 			test: "mcpclient.TestUnchangedListIsMeasuredOnce",
 		},
@@ -151,7 +151,7 @@ var clientArea = area{
 			weighs: "internal/client/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
-			what:   "Aliases that a Group makes for tools, or a gateway for tools and prompts of each host",
+			what:   "Aliases that a Group makes for tools, or that a gateway makes for tools and prompts of each host",
 			where:  []string{"internal/groupname.Aliases.names"},
 			bound:  "{bytes internal/groupname.MaxAliases} for each member and each list",
 			full:   "a forgotten alias is found again by listing",

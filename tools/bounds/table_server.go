@@ -325,8 +325,8 @@ var httpArea = area{
 			where: []string{
 				"internal/server/web.news.heard", "internal/server/web.outbox.signals", "internal/server/web.signal.Notices",
 			},
-			bound: "{internal/server/web.maxNews} are remembered; {internal/server/web.maxOutbox} wait, with log messages of {bytes " +
-				"mcpserver.maxLogMessage} together",
+			bound: "{internal/server/web.maxNews} are remembered; {internal/server/web.maxOutbox} wait, with log messages of " +
+				"{bytes mcpserver.maxLogMessage} together",
 			full: "log messages for clients of other processes and the oldest change notices are dropped; the other " +
 				"processes then assume that everything has changed",
 			test:   "mcpserver.TestProcessWithoutHistoryReportsEverythingChanged",
@@ -342,7 +342,7 @@ var httpArea = area{
 		},
 		{
 			what: "Events of a stream that wait for a shared store", where: []string{"internal/server/web.unkept.events"},
-			bound:  "{internal/server/web.maxUnkept} a stream, and one frame limit together, besides the answer",
+			bound:  "{internal/server/web.maxUnkept} a stream, and one frame limit of bytes together; the answer is extra",
 			option: "mcpserver.Limits.Frame",
 			full:   "notifications are refused",
 			test:   "mcpserver.TestEventStoreFaultDoesNotEndStream",
