@@ -101,7 +101,7 @@ var clientArea = area{
 		{
 			what:  "Cursors and names of a list during its iteration",
 			where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
-			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
+			bound: "a list has at most {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} frame limits together; cursors and names are kept as hashes",
 			option: "mcpclient.Limits.Frame",
 			full: "the list ends with a KindProtocol error; a repeated cursor also ends the list, and so does its " +
