@@ -26,7 +26,7 @@ var exceptions = []exception{
 		"internal/running.Set.all", "internal/instrument.gauges.*",
 		"internal/instrument/series.Census.all",
 	}},
-	{"Hold weak references: what they name is freed with its last user, and its key at the next sweep",
+	{"Hold weak references: a referenced value is freed with its last user, and its key at the next sweep",
 		[]string{"internal/instrument/series.Commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"internal/server/engine.HTTP.assumed", "internal/server/engine.Server.observers",
@@ -34,7 +34,7 @@ var exceptions = []exception{
 		"internal/client/conn.Handshake.waiting",
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords", "mcpproxy.member.aliases",
 	}},
-	{"Are what is in a recording that was opened, which is a file of 1 GiB at most", []string{
+	{"Are the content of an open recording, a file of at most 1 GiB", []string{
 		"internal/recording.File.Entries", "internal/recording.Reaction.Steps", "internal/recording.division.*",
 		"internal/recording.comparison.found",
 	}},
@@ -51,7 +51,7 @@ var exceptions = []exception{
 		"internal/jsonrpc.names.more", "internal/jsonscan.Object.unquote", "internal/mirror.Param.Path",
 		"internal/mirror.walk.*",
 	}},
-	{"Parts of one schema, or of one judgement by it, which are bounded as a whole", []string{
+	{"Parts of one schema, or of one validation with it, which are bounded as a whole", []string{
 		"internal/schema.builder.anchors", "internal/schema.builder.pointers", "internal/schema.builder.refs",
 		"internal/schema.builder.resources", "internal/schema.composition.*",
 		"internal/schema.document.*", "internal/schema.dynamicRef.to", "internal/schema.filling.added", "internal/schema.inspection.*",

@@ -16,15 +16,16 @@ bounds the heap.
 
 ## Memory of a frame during decoding
 
-A frame of N bytes is in memory up to three times: in the read buffer, in a buffer that grew, and in a copy for a decoder that
-must not overwrite the frame. In addition, the decoded values take at most {internal/weigh.Factor} N, or
-{bytes internal/weigh.Free} if that is more. The size is estimated before decoding. A text that would take more is refused, such
-as numbers of two bytes in a value of type any, or empty objects in a list of large structs: the call fails with an error of kind
-KindProtocol, and a model gets the reason why its arguments were refused. Two million numbers pass, and so do a table of 150,000
-rows, and lists of numbers or of structs about as large as their text. For larger values, CallTool and the method Server.AddTool
-pass JSON on without decoding it.
+A frame of N bytes is in memory up to three times: in the read buffer, in the larger buffer while the read buffer grows, and in
+a copy for a decoder that must not overwrite the frame. In addition, the decoded values take at most {internal/weigh.Factor} N, or
+{bytes internal/weigh.Free} if that is more. Their size is estimated before decoding. If the decoded values would take more
+than that, the text is refused. Examples are a long list of one-digit numbers, decoded into a value of type any, and a list of
+empty objects, decoded into large structs. The call then fails with an error of kind KindProtocol. If the text is the arguments
+of a tool, the model gets the reason why its arguments were refused. Two million numbers are accepted, and so are a table of
+150,000 rows, and lists of numbers or of structs about as large as their text. For larger values, CallTool and the method
+Server.AddTool pass JSON on without decoding it.
 
-Each of several concurrent answers takes this much.
+Each of several concurrent answers takes this much memory.
 
 ## One hostile peer
 
@@ -47,7 +48,7 @@ var totals = []struct {
 		`Lower mcpclient.Limits.Frame first: most of the sum follows it. Each of your running calls adds its own
 answer, one frame at most, and a complete list adds four frames.`},
 	{ofAccount, "A server over HTTP, for one account",
-		`An account is a principal or, without one, the address a request comes from (mcpserver.HTTPOptions.Account).
+		`An account is a principal or, without a principal, the address of the client (mcpserver.HTTPOptions.Account).
 A single account gets half of the shared memory. Clients on loopback and on Unix sockets have no account, and may take all of
 the shared memory.`},
 	{ofServer, "A server over HTTP, for all of them", `This holds for any number of accounts.`},

@@ -10,12 +10,12 @@ var clientArea = area{
 				"frame limit if that is more",
 			option: "mcpclient.Limits.NotificationBytes",
 			full: "list-changed and updated notifications are coalesced; then the oldest progress and log messages are " +
-				"dropped, then the new one; all are counted",
+				"dropped, then the new notification; all drops are counted",
 			test:   "mcpclient.TestQueueAtByteLimitDropsExpendableNotifications",
 			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
 		{
-			what:  "Requests of the server that are answered at once",
+			what:  "Requests of the server that the client answers at the same time",
 			where: []string{"internal/client/serving.Requests.running"},
 			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} in a relaying client, and {bytes " +
 				"mcpclient.DefaultFrameLimit} of their frames, or one frame limit if that is more",
@@ -59,7 +59,7 @@ var clientArea = area{
 		{
 			what:  "Known tools of the server: output schemas and mirrored parameters",
 			where: []string{"mcpclient.toolTable.list", "mcpclient.toolTable.m"},
-			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
+			bound: "{bytes mcpclient.toolRoom}, each for a complete list and for the list being fetched; replaced by each " +
 				"complete list",
 			full:   "of further tools only names are kept, then nothing; a call of such a tool lists the tools again",
 			test:   "mcpclient.TestToolsAreListedAgainIfSchemaCacheIsFull",
@@ -68,8 +68,8 @@ var clientArea = area{
 		{
 			what:  "Context cost of the pages of the latest tool list, if a meter or an inspection asks for it",
 			where: []string{"mcpclient.knownTools.weighed"},
-			bound: "sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost the sizes of the tools whose names " +
-				"metrics tell apart, for each page",
+			bound: "the sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost, for each page, also the sizes " +
+				"of the tools whose names metrics distinguish",
 			full: "further pages are weighed each time",
 			test: "mcpclient.TestUnchangedListIsMeasuredOnce",
 		},
@@ -86,7 +86,7 @@ var clientArea = area{
 			where: []string{"mcpclient.driftListing.prints", "mcpclient.driftListing.definitions",
 				"mcpclient.driftWatch.listed", "mcpclient.driftWatch.refused"},
 			bound: "{bytes mcpclient.driftRoom}, for each of the last list, its refused tools and the list being " +
-				"fetched; the definitions of the latter are kept until it has been compared",
+				"fetched; the definitions in the list being fetched are kept until the list has been compared",
 			full: "further tools count as tools that the server does not have",
 			test: "mcpclient.TestFingerprintsOfAListAreBounded",
 		},
@@ -101,7 +101,7 @@ var clientArea = area{
 		{
 			what:  "Cursors and names of a list during its iteration",
 			where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
-			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
+			bound: "a list has at most {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} frame limits together; cursors and names are kept as hashes",
 			option: "mcpclient.Limits.Frame",
 			full: "the list ends with a KindProtocol error; a repeated cursor also ends the list, and so does its " +
@@ -151,7 +151,7 @@ var clientArea = area{
 			weighs: "internal/client/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
-			what:   "Aliases that a Group makes for tools, or a gateway for tools and prompts of each host",
+			what:   "Aliases that a Group makes for tools, or that a gateway makes for tools and prompts of each host",
 			where:  []string{"internal/groupname.Aliases.names"},
 			bound:  "{bytes internal/groupname.MaxAliases} for each member and each list",
 			full:   "a forgotten alias is found again by listing",
@@ -166,7 +166,7 @@ var clientArea = area{
 			test:  "internal/client/inflight.TestFullTableEvictsOldestTombstone",
 		},
 		{
-			what: "Entries of ended calls for reuse", where: []string{"internal/client/inflight.Table.spare"},
+			what: "Table entries of ended calls, kept for reuse", where: []string{"internal/client/inflight.Table.spare"},
 			bound: "{internal/client/inflight.keep}",
 			full:  "further entries go to the garbage collector",
 			test:  "internal/client/inflight.TestMassTimeoutsStayWithinBounds",

@@ -21,7 +21,7 @@ var proxyArea = area{
 		{
 			what:  "Unread messages for modern hosts over HTTP",
 			where: []string{"internal/mailbox.Box.queue"},
-			bound: "{internal/relay/downstream.unreadFrames} frames of the frame limit for all hosts; " +
+			bound: "{internal/relay/downstream.unreadFrames} frame limits for all hosts together; " +
 				"{bytes internal/relay/downstream.maxUnreadNotices} of notifications for each request, " +
 				"{bytes mcpproxy.maxNews} in a gateway",
 			full: "a notification is dropped; an answer becomes an error",
@@ -35,7 +35,7 @@ var proxyArea = area{
 		},
 		{
 			what: "Lists of all members that a gateway merges, for all hosts and requests together",
-			bound: "{bytes mcpproxy.maxListed}, by three times the text of each page and {mcpproxy.listedItem} bytes for each " +
+			bound: "{bytes mcpproxy.maxListed}; a page counts three times its text, and {mcpproxy.listedItem} bytes for each " +
 				"item; in addition, one page of each list in progress. One list of one member has " +
 				"{bytes mcpproxy.maxListBytes} and {mcpproxy.maxListPages} pages",
 			where: []string{"mcpproxy.list.items"},
@@ -44,9 +44,9 @@ var proxyArea = area{
 		},
 		{
 			what: "Sessions of hosts over HTTP; each has a process or connection for each server, from initialize on, or in a " +
-				"gateway from the first request after it",
+				"gateway from the first request after initialize",
 			where:  []string{"mcpproxy.Proxy.pairs", "mcpproxy.Gateway.groups"},
-			bound:  "{mcpproxy.DefaultMaxSessions}; one account has half of them",
+			bound:  "{mcpproxy.DefaultMaxSessions}; one account has at most half of the sessions",
 			option: "mcpserver.HTTPLimits.Sessions",
 			full: "the oldest session that only sent initialize ends; without such a session, a new session is " +
 				"refused with 503",
@@ -59,7 +59,7 @@ var proxyArea = area{
 			test: "mcpproxy.TestGatewayMemoryIsBounded",
 		},
 		{
-			what:  "Requests of a host that members of a gateway are answering, and resources that it watches",
+			what:  "Requests of a host that members of a gateway are answering, and resources that the host watches",
 			where: []string{"mcpproxy.member.calls", "mcpproxy.hostGroup.watched"},
 			bound: "the bounds of the gateway's own server, which refuses further requests",
 			full:  "the request gets an error", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",

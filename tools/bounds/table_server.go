@@ -29,7 +29,7 @@ var serverArea = area{
 			what: "Requests handled by the server, over all clients", where: []string{"internal/server/quota.Limiter.waiting"},
 			bound:  "no bound unless the option is set; each client has its own bound",
 			option: "mcpserver.Limits.Total",
-			full:   "further requests wait or get an error; clients then share the places",
+			full:   "further requests wait or get an error; clients then share the slots",
 			test:   "mcpserver.TestTotalLimitBoundsAllConnectionsTogether",
 		},
 		{
@@ -55,7 +55,7 @@ var serverArea = area{
 			test:   "mcpserver.TestAnAbandonedQuestionIsCancelledAtTheClient",
 		},
 		{
-			what:  "Requests that a relay has sent on, each way, until their answers",
+			what:  "Requests that a relay has forwarded, in each direction, and that have no answer yet",
 			where: []string{"internal/relay/downstream.maxRelayed"},
 			bound: "{internal/relay/downstream.maxRelayed} each way; the requests of the client have " +
 				"{internal/server/rpc.liveFrames} frame limits together, as in any server, and their frames are not kept. " +
@@ -102,7 +102,7 @@ var serverArea = area{
 		},
 		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
-			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
+			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of their frames, or one larger frame",
 			full:  "the oldest are dropped and counted as mcp_server.notification.drops",
 			test:  "mcpserver.TestQueuedNotificationBytesAreLimited", weighs: "mcpserver.Limits.Frame",
 			holder: ofStream,
@@ -150,8 +150,7 @@ var serverArea = area{
 			what:  "Idle goroutines for requests of a client, or for exchanges over HTTP",
 			where: []string{"internal/workers.Pool.idle"},
 			bound: "{internal/server/rpc.MaxSpare} of a client, and {internal/server/rpc.maxBurst} times as many for 20 ms " +
-				"behind a burst; over HTTP " +
-				"as many as had an exchange, for 20 ms",
+				"after a burst; over HTTP, for 20 ms, as many as had an exchange",
 			full: "further goroutines end after their work",
 			test: "internal/workers.TestIdleGoroutinesWaitForTheNextBurstThenEnd",
 		},
@@ -167,8 +166,8 @@ var serverArea = area{
 
 var httpArea = area{
 	title: "The server over HTTP",
-	intro: "Memory and places that all clients of a handler share. A single account gets at most half, each of two " +
-		"accounts a third, and so on.",
+	intro: "Memory and slots that all clients of a handler share. A single account gets at most half, two accounts get " +
+		"at most a third each, and so on.",
 	rows: []row{
 		{
 			what: "Bodies of requests, being read and being answered", where: []string{"internal/server/quota.Memory.bytes"},
@@ -189,7 +188,7 @@ var httpArea = area{
 		{
 			what:  "Bodies, of one account",
 			where: []string{"internal/server/quota.Shares.Held"},
-			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame / 2}; an account " +
+			bound: "half of the memory for bodies: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame / 2}; an account " +
 				"without bodies has no entry",
 			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestOneAccountLeavesPlacesAndMemoryForOthers",
 			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame / 2", holder: ofAccount,
@@ -222,7 +221,7 @@ var httpArea = area{
 		{
 			what:   "Sessions, of one account",
 			where:  []string{"mcpserver.HTTPOptions.Account"},
-			bound:  "half of them",
+			bound:  "half of the sessions",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "the oldest session of the account that was never used ends; without such a session, 503",
 			test:   "mcpserver.TestOneAddressLeavesSessionsForOthers",
@@ -230,7 +229,7 @@ var httpArea = area{
 		{
 			what:  "Names, versions and capabilities of clients, in all sessions",
 			where: []string{"internal/server/web.sessions.introductions"},
-			bound: "{bytes mcpserver.HTTPLimits.IntroductionBytes}, each value counting " +
+			bound: "{bytes mcpserver.HTTPLimits.IntroductionBytes}; each value counts " +
 				"{bytes internal/server/introduction.valueCost} more; for one client, the same bound as on every transport",
 			option: "mcpserver.HTTPLimits.IntroductionBytes",
 			full:   "the oldest sessions that were never used end; if that is not enough, 503",
@@ -250,7 +249,7 @@ var httpArea = area{
 		{
 			what:   "Names, versions and capabilities of the clients of one account",
 			where:  []string{"internal/server/web.session.weight"},
-			bound:  "half of it",
+			bound:  "half of this memory",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "the oldest sessions of the account that were never used end; if that is not enough, 503",
 			test:   "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget",
@@ -304,7 +303,7 @@ var httpArea = area{
 		{
 			what:  "Watched resources and tasks, in all sessions and subscriptions",
 			where: []string{"internal/server/engine.HTTP.watching"},
-			bound: "{bytes mcpserver.HTTPLimits.WatchedBytes} of URIs and tasks, each counting {bytes " +
+			bound: "{bytes mcpserver.HTTPLimits.WatchedBytes} of URIs and tasks; each counts {bytes " +
 				"mcpserver.watchCost} more; half for one account",
 			option: "mcpserver.HTTPLimits.WatchedBytes",
 			full:   "the request is refused, or the subscription omits them",
@@ -314,7 +313,7 @@ var httpArea = area{
 		{
 			what:   "Watched resources and tasks of one account",
 			where:  []string{"mcpserver.watchlist.room"},
-			bound:  "half of it",
+			bound:  "half of this memory",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "the request is refused, or the subscription omits them",
 			test:   "mcpserver.TestWatchedResourcesOfOneAccountLeaveRoomForOthers",
@@ -326,9 +325,9 @@ var httpArea = area{
 			where: []string{
 				"internal/server/web.news.heard", "internal/server/web.outbox.signals", "internal/server/web.signal.Notices",
 			},
-			bound: "{internal/server/web.maxNews} remembered; {internal/server/web.maxOutbox} waiting, log messages among " +
-				"them of {bytes mcpserver.maxLogMessage} together",
-			full: "log messages for clients of other processes are dropped, and the oldest change notices; the other " +
+			bound: "{internal/server/web.maxNews} are remembered; {internal/server/web.maxOutbox} wait, with log messages of " +
+				"{bytes mcpserver.maxLogMessage} together",
+			full: "log messages for clients of other processes and the oldest change notices are dropped; the other " +
 				"processes then assume that everything has changed",
 			test:   "mcpserver.TestProcessWithoutHistoryReportsEverythingChanged",
 			weighs: "mcpserver.maxLogMessage", holder: ofServer,
@@ -343,13 +342,13 @@ var httpArea = area{
 		},
 		{
 			what: "Events of a stream that wait for a shared store", where: []string{"internal/server/web.unkept.events"},
-			bound:  "{internal/server/web.maxUnkept} a stream, and one frame limit together, besides the answer",
+			bound:  "{internal/server/web.maxUnkept} a stream, and one frame limit of bytes together; the answer is extra",
 			option: "mcpserver.Limits.Frame",
 			full:   "notifications are refused",
 			test:   "mcpserver.TestEventStoreFaultDoesNotEndStream",
 		},
 		{
-			what:  "Streams that a process reads for another",
+			what:  "Streams that a process reads for another process",
 			where: []string{"internal/server/web.shared.readers", "internal/server/web.asked.Requests"},
 			bound: "one for each request whose client waits on a connection",
 			full:  "further requests are refused", test: "mcpserver.TestResponseReachesRequestingProcess",
@@ -380,9 +379,9 @@ var taskArea = area{
 		{
 			what:   "Tasks kept, of one account",
 			where:  []string{"internal/server/tasks.ledger"},
-			bound:  "half of them, and of their bytes",
+			bound:  "half of the tasks, and half of their bytes",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "as above",
+			full:   "as for all tasks",
 			test:   "mcpserver.TestTaskResultsOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes / 2",
 			holder: ofAccount,

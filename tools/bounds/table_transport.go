@@ -48,8 +48,8 @@ var transportArea = area{
 		},
 		{
 			what: "Waiting messages of in-memory transports", where: []string{"mcpclient/transport.lane.frames"},
-			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each. In the other " +
-				"direction, one frame",
+			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each message. In the " +
+				"other direction, one frame",
 			option: "mcpclient.Limits.SendQueue",
 			full:   "the transport is busy", test: "mcpclient/transport.TestLaneIsABoundedQueue",
 		},
@@ -160,8 +160,8 @@ var authArea = area{
 		},
 		{
 			what: "Keys that sign tokens", where: []string{"mcpserver/bearer.keysLimit"},
-			bound: "{bytes mcpserver/bearer.keysLimit} of one set, {mcpserver/bearer.maxCandidate} tried for a token; " +
-				"fetched every {time mcpserver/bearer.keysPause} at most",
+			bound: "{bytes mcpserver/bearer.keysLimit} of one set; {mcpserver/bearer.maxCandidate} keys are tried for a token; " +
+				"the set is fetched every {time mcpserver/bearer.keysPause} at most",
 			full: "the set is ignored; tokens are verified with the previous set, or refused",
 			test: "mcpserver/bearer.TestFetchedKeys",
 		},

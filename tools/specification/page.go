@@ -16,13 +16,13 @@ func document(pages []Page, files map[string]string) string {
 
 # The specification, statement by statement
 
-Each sentence of revisions 2026-07-28 and 2025-11-25 that says MUST, MUST NOT or REQUIRED, who has to do it, and the test that
-holds it here or the reason why there is none. Below a "host application", an "authorization server" and an "author" the duty is
-that of a program around this one. The older revisions say less of the same. Page "schema" is what the comments of the schema say.
-Pages that only repeat others (the overview, the changes) are left out. The page of the tasks extension says in our own words what
-that extension demands.
+This page lists each sentence of revisions 2026-07-28 and 2025-11-25 with MUST, MUST NOT or REQUIRED. For each sentence it names the
+responsible party, and the test in this repository or the reason why there is none. If the party is a "host application", an
+"authorization server" or an "author", the duty belongs to a program outside of this project. The older revisions have fewer
+sentences of the same kind. The section "schema" has the sentences in the comments of the schema. Pages that only repeat other
+pages (the overview, the changes) are left out. The section of the tasks extension has the rules of this extension in our own words.
 
-What begins with "Open" is not as it should be yet.
+A reason that begins with "Open" marks a rule that this project does not fulfil yet.
 
 | Page | Statements | Of client or server | With a test | Open |
 |---|--:|--:|--:|--:|

@@ -103,7 +103,7 @@ var attributes = limited([]attributeRow{
 		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal " +
 			"beginnings and reveals no content."},
 	{names.KeyMCPClientSuppressed, Int, "", nil, Unbounded, Experimental,
-		"Number of suppressed records of this kind since the last written one."},
+		"Number of suppressed records of this kind since the last written record."},
 	{names.KeyMCPClientDropReason, String, "", words.DropReasons, Closed, Experimental, "Reason for dropping a message."},
 	{names.KeyMCPClientDropAge, Double, "s", nil, Unbounded, Experimental,
 		"Time between the end of the call and its late response."},
@@ -133,8 +133,7 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientProcessStderrLine, String, "", nil, Unbounded, Experimental,
 		"Line of the server's standard error, up to 64 KiB."},
 	{names.KeyMCPClientFaultKind, String, "", words.FaultKinds, Closed, Experimental,
-		"Fault that a fault plan injected into the message: see package chaos. The last one, if there were " +
-			"several."},
+		"Fault that a fault plan injected into the message: see package chaos. The last fault, if there were several."},
 	{names.KeyMCPClientMRTRRound, Int, "", nil, Unbounded, Experimental,
 		"Number of the round in a call, from 1. In each round, a request brings input that the server asked for."},
 	{names.KeyMCPClientStreamKind, String, "", words.StreamKinds, Closed, Experimental,
@@ -190,11 +189,11 @@ var attributes = limited([]attributeRow{
 		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal " +
 			"beginnings and reveals no content."},
 	{names.KeyMCPServerSuppressed, Int, "", nil, Unbounded, Experimental,
-		"Number of suppressed records of this kind since the last written one."},
+		"Number of suppressed records of this kind since the last written record."},
 	{names.KeyMCPServerDropReason, String, "", words.DropReasons, Closed, Experimental, "Reason for dropping a message."},
 	{names.KeyMCPServerTaskStatus, String, "", words.TaskStatuses, Closed, Experimental, "Final status of a task."},
 	{names.KeyMCPServerPolicyDecision, String, "", words.PolicyDecisions, Closed, Experimental,
-		"Decision of a proxy's policy about a message: see mcpproxy.Policy. The last one, if there were several."},
+		"Decision of a proxy's policy about a message: see mcpproxy.Policy. The last decision, if there were several."},
 	{names.KeyMCPServerPolicyRedactions, Int, "", nil, Unbounded, Experimental,
 		"Number of texts that were replaced in the message."},
 	{names.KeyMCPServerRefusalReason, String, "", words.Refusals, Closed, Experimental,

@@ -49,7 +49,7 @@ const (
 var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientRequestStart, atDebug, clientRequestFields, true, measuresWallClock, spanClientRequest,
 		[]string{names.MetricMCPClientActiveRequests}, Stable,
-		"A request starts. The record follows as soon as the request has an id, or ends without one."},
+		"A request starts. The record follows as soon as the request has an id, or when the request ends without an id."},
 	{names.EventMCPClientRequestStop, atDebugInfo,
 		slices.Concat(clientRequestFields, required(names.KeyMCPClientDuration),
 			when(names.KeyRPCResponseStatusCode, names.KeyMCPClientResultType)), true,
@@ -77,9 +77,9 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
 			when(names.KeyJSONRPCRequestID)), false, "",
 		spanClientRequest, nil, Experimental,
-		"A request repeats a failed one: a subscription that was lost with its connection, or a call whose " +
-			"options set Retry. Its span has a link to the span of the failed request. The record follows the start. " +
-			"No other request is repeated automatically."},
+		"A request repeats a failed request: a subscription that was lost with its connection, or a call whose options set " +
+			"Retry. Its span has a link to the span of the failed request. The record follows the start. No other request is " +
+			"repeated automatically."},
 	{names.EventMCPClientConnectionTransition, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
 			names.KeyMCPClientConnectionReason, names.KeyMCPClientConnectionAttemptNumber,
@@ -99,8 +99,9 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPClientFrameSize, names.KeyMCPClientFrameLimit, names.KeyMCPClientFrameHeadHash,
 				names.KeyMCPClientSuppressed)), true,
 		measuresFrame, "", []string{names.MetricMCPClientProtocolViolations}, Stable,
-		"A frame violated the protocol. Limit for each reason: five records at once, then one a second. The next " +
-			"record contains the number of suppressed records. At the end, a last record without a frame may do so."},
+		"A frame violated the protocol. Limit for each reason: five records at once, then one a second. The next record " +
+			"contains the number of suppressed records. When the client ends, a last record without a frame may contain this " +
+			"number."},
 
 	{names.EventMCPClientHandlerStart, atDebug, clientHandlerFields, false, measuresWallClock, spanClientHandler,
 		[]string{names.MetricMCPClientActiveHandlers}, Experimental,
@@ -132,7 +133,7 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPClientSuppressed)), false, "", "",
 		[]string{names.MetricMCPClientNotificationDrops}, Experimental,
-		"A notification did not reach its handlers. Debug if an equal notification did. Limited like records of " +
+		"A notification did not reach its handlers. Debug if an equal notification reached them. Limited like records of " +
 			"violations."},
 	{names.EventMCPClientResponseDropped, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
@@ -156,7 +157,7 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientConnectionBackoff, atInfo,
 		required(names.KeyMCPClientName, names.KeyMCPClientConnectionBackoffDelay, names.KeyMCPClientConnectionAttemptNumber),
 		false, names.KeyMCPClientConnectionBackoffDelay, "", []string{names.MetricMCPClientConnectionBackoff}, Experimental,
-		"The client waits before it tries to connect again. The number is that of the previous attempt."},
+		"The client waits before it tries to connect again. The attempt number is the number of the previous attempt."},
 	{names.EventMCPClientSendRetry, atDebug,
 		slices.Concat(clientRequestFields, required(names.KeyMCPClientRetryReason, names.KeyMCPClientSendRetries)), false, "",
 		spanClientRequest, []string{names.MetricMCPClientTransportSendRetries}, Experimental,
@@ -186,9 +187,9 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,
-		"Records were not written, or transitions were not reported, because the log handler or the user's function " +
-			"took too long. The record contains their number. With a method, it is the number of failures of the method " +
-			"that had no record when the client was closed."},
+		"Records were not written, or transitions were not reported, because the log handler or the user's function took " +
+			"too long. The record contains their number. If the record has a method, the number counts the failures of this " +
+			"method that had no record when the client was closed."},
 	{names.EventMCPClientStreamOpened, atInfo, required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), false, "",
 		"",
 		[]string{names.MetricMCPClientStreamActive}, Experimental,
@@ -212,8 +213,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFlightRecordText,
 			names.KeyMCPClientFlightRecordEntries), when(names.KeyMCPClientFlightRecordOmitted, names.KeyMCPClientSuppressed)),
 		false, "", "", nil, Experimental,
-		"A ready connection was lost, or the client gave up. The record contains the latest events that no earlier " +
-			"record of this kind contains. It follows the record of the transition, at most once a minute."},
+		"A ready connection was lost, or the client gave up. The record contains the latest events that no earlier record " +
+			"of this kind contains. The record follows the record of the transition, at most once a minute."},
 	{names.EventMCPClientSubscriptionLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPResourceURI),
 			when(names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), false, "", "", nil, Experimental,
@@ -244,17 +245,17 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(clientToolFields, required(names.KeyMCPClientLoopKind, names.KeyMCPClientLoopCalls),
 			when(names.KeyMCPClientSuppressed)), false, names.KeyMCPClientLoopCalls, spanClientRequest,
 		[]string{names.MetricMCPClientToolLoops}, Experimental,
-		"A tool call returned nothing new, like several before it. Limited like records of violations, for each " +
-			"kind of loop."},
+		"A tool call returned nothing new, like several calls before it. Limited like records of violations, for each kind " +
+			"of loop."},
 	{names.EventMCPClientToolChanged, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientToolChangeKind),
 			when(names.KeyGenAIToolName, names.KeyMCPClientToolChangeParts, names.KeyExceptionMessage,
 				names.KeyMCPClientSuppressed)),
 		false, "", "",
 		[]string{names.MetricMCPClientToolChanges}, Experimental,
-		"A tool differs from the previous list, or from the baseline, for clients with " +
-			"mcpclient.UseDriftDetection. An error is the reason for rejecting the change. Limited like records of " +
-			"violations, for each kind; a last record may have no tool."},
+		"A tool differs from the previous list, or from the baseline, for clients with mcpclient.UseDriftDetection. If the " +
+			"record has an error, the error is the reason for rejecting the change. Limited like records of violations, for " +
+			"each kind; a last record may have no tool."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
 		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server starts to answer a request."},
@@ -344,8 +345,8 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPServerLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,
-		"Records were not written, because the log handler took too long. The record contains their number. With a " +
-			"method, it is the number of failures of the method that had no record when the server was stopped."},
+		"Records were not written, because the log handler took too long. The record contains their number. If the record " +
+			"has a method, the number counts the failures of this method that had no record when the server was stopped."},
 	{names.EventMCPServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyGenAIToolName, names.KeyMCPServerTaskStatus,
 			names.KeyMCPServerDuration), when(names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyExceptionMessage,

@@ -58,7 +58,7 @@ var metrics = counted([]metricRow{
 
 	{names.MetricMCPClientStartTime, ObservableGauge, "s", nil, []Use{}, Experimental,
 		"Time at which this process created its first client or server and started to count, in seconds since 1970. " +
-			"Queries use it to distinguish a new counter from one that Prometheus sees for the first time."},
+			"Queries use it to distinguish a new counter from a counter that Prometheus sees for the first time."},
 	{names.MetricMCPClientActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
 		"Requests that wait for a connection or for their answer."},
@@ -120,7 +120,7 @@ var metrics = counted([]metricRow{
 		Experimental, "Delay before an attempt to connect."},
 	{names.MetricMCPClientStreamActive, UpDownCounter, "{stream}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), Experimental,
-		"Open streams that serve no single request."},
+		"Open streams that do not belong to a single request."},
 	{names.MetricMCPClientStreamDuration, Histogram, "s", streamSeconds,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), when(names.KeyErrorType)), Experimental,
 		"Lifetime of a stream that does not belong to a single request."},
@@ -180,7 +180,8 @@ var metrics = counted([]metricRow{
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName),
 			only(names.KeyMCPServerDropReason, names.DropQueueFull, names.DropCoalesced, names.DropNoStream,
 				names.DropRateLimited)), Experimental,
-		"Notifications that were not sent, for example because the client accepts none or an equal one was waiting."},
+		"Notifications that were not sent, for example because the client accepts no notifications or because an equal " +
+			"notification was waiting."},
 	{names.MetricMCPServerActiveAsks, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		Experimental, "Requests to clients that are not answered yet."},
@@ -189,7 +190,7 @@ var metrics = counted([]metricRow{
 		"Open sessions in this process. Protocol versions from 2026-07-28 have none."},
 	{names.MetricMCPServerStreamActive, UpDownCounter, "{stream}", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), Experimental,
-		"Open streams that serve no single request."},
+		"Open streams that do not belong to a single request."},
 	{names.MetricMCPServerStreamDuration, Histogram, "s", streamSeconds,
 		required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), Experimental,
 		"Lifetime of a stream that does not belong to a single request."},

@@ -96,7 +96,7 @@ kind of network. A higher limit in 'WithToolNameLimit' means more series.
 
 All clients and servers of a process together have at most 1,999 series of each metric, which is the limit of the SDK. At this limit, first
 the names of tools become '_OTHER', then the names of clients. 'mcp_client.group' then identifies the clients, and attributes of a single
-connection are absent. 'mcp_client.connection.state' keeps the names of clients that are not ready first.
+connection are absent. 'mcp_client.connection.state' first keeps the names of clients that are not ready.
 ([decision 0021](../decisions/0021-one-budget-of-sets.md))
 
 'gen_ai.agent.name' is present only with 'telemetry.WithBaggageLabel', which also accepts other keys.

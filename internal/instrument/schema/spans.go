@@ -101,8 +101,8 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion,
 			names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A request of the server to a client of a revision before 2026-07-28, below the span of the handler that " +
-			"needs the answer. Later clients get the request in the result, which has mcp_server.result.type " +
+		"A request of the server to a client of a revision before 2026-07-28, below the span of the handler that needs the " +
+			"answer. Clients of later revisions get the request in the result, which has mcp_server.result.type " +
 			"input_required."},
 	{spanServerTask, names.SpanMCPServerTask + " {" + names.KeyGenAIToolName + "}", InternalSpan,
 		required(names.KeyGenAIToolName),

@@ -2,7 +2,7 @@ package names
 
 // Names of events. A log record has its event's name as its message, too.
 const (
-	// A request starts. The record follows as soon as the request has an id, or ends without one.
+	// A request starts. The record follows as soon as the request has an id, or when the request ends without an id.
 	EventMCPClientRequestStart = "mcp_client.request.start"
 	// A request succeeded, or an old server refused the probe. Info if it took longer than the slow threshold.
 	EventMCPClientRequestStop = "mcp_client.request.stop"
@@ -16,9 +16,9 @@ const (
 	// The server asks for input before it answers the call. The next request of the call brings the input. The
 	// record follows the stop.
 	EventMCPClientRequestInputRequired = "mcp_client.request.input_required"
-	// A request repeats a failed one: a subscription that was lost with its connection, or a call whose options set
-	// Retry. Its span has a link to the span of the failed request. The record follows the start. No other request
-	// is repeated automatically.
+	// A request repeats a failed request: a subscription that was lost with its connection, or a call whose options
+	// set Retry. Its span has a link to the span of the failed request. The record follows the start. No other
+	// request is repeated automatically.
 	EventMCPClientRequestReissued = "mcp_client.request.reissued"
 	// The connection changed its state. The duration is the time in the previous state. Warn if a ready connection
 	// was lost, or if the connection was refused.
@@ -26,7 +26,8 @@ const (
 	// A notification was handled within the duration, or has no handler.
 	EventMCPClientNotificationReceived = "mcp_client.notification.received"
 	// A frame violated the protocol. Limit for each reason: five records at once, then one a second. The next record
-	// contains the number of suppressed records. At the end, a last record without a frame may do so.
+	// contains the number of suppressed records. When the client ends, a last record without a frame may contain
+	// this number.
 	EventMCPClientProtocolViolation = "mcp_client.protocol.violation"
 	// The client starts to answer a request of the server.
 	EventMCPClientHandlerStart = "mcp_client.handler.start"
@@ -41,8 +42,8 @@ const (
 	EventMCPClientHandlerPanic = "mcp_client.handler.panic"
 	// A notification was sent.
 	EventMCPClientNotificationSent = "mcp_client.notification.sent"
-	// A notification did not reach its handlers. Debug if an equal notification did. Limited like records of
-	// violations.
+	// A notification did not reach its handlers. Debug if an equal notification reached them. Limited like records
+	// of violations.
 	EventMCPClientNotificationDropped = "mcp_client.notification.dropped"
 	// A response arrived after its call had ended; the record has the trace of the call. Warn if no call ever had
 	// its id. Limited like records of violations.
@@ -52,7 +53,7 @@ const (
 	// An attempt to connect ended. Warn if it failed, except during the probe. After the probe, the next attempt
 	// starts immediately.
 	EventMCPClientConnectionAttempt = "mcp_client.connection.attempt"
-	// The client waits before it tries to connect again. The number is that of the previous attempt.
+	// The client waits before it tries to connect again. The attempt number is the number of the previous attempt.
 	EventMCPClientConnectionBackoff = "mcp_client.connection.backoff"
 	// A message could not be sent and will be retried.
 	EventMCPClientSendRetry = "mcp_client.send.retry"
@@ -70,8 +71,8 @@ const (
 	// Closing a connection left something open, such as a process that the kernel does not end.
 	EventMCPClientConnectionCloseFailed = "mcp_client.connection.close_failed"
 	// Records were not written, or transitions were not reported, because the log handler or the user's function
-	// took too long. The record contains their number. With a method, it is the number of failures of the method
-	// that had no record when the client was closed.
+	// took too long. The record contains their number. If the record has a method, the number counts the failures of
+	// this method that had no record when the client was closed.
 	EventMCPClientLogLost = "mcp_client.log.lost"
 	// A stream that does not belong to a single request was opened.
 	EventMCPClientStreamOpened = "mcp_client.stream.opened"
@@ -82,7 +83,7 @@ const (
 	// The server rejected a message that has no answer: a notification, or the answer to one of its own requests.
 	EventMCPClientMessageRefused = "mcp_client.message.refused"
 	// A ready connection was lost, or the client gave up. The record contains the latest events that no earlier
-	// record of this kind contains. It follows the record of the transition, at most once a minute.
+	// record of this kind contains. The record follows the record of the transition, at most once a minute.
 	EventMCPClientConnectionFlightRecord = "mcp_client.connection.flight_record"
 	// In a later session, or after a change of subscriptions, the server no longer reports updates of a subscribed
 	// resource. Limit for each method and error type: five records at once, then one a second.
@@ -98,12 +99,12 @@ const (
 	// The client does not validate the output of a tool, because its schema has a regular expression that Go cannot
 	// compile. Limit for each method and error type: five records at once, then one a second.
 	EventMCPClientToolOutputUnchecked = "mcp_client.tool.output_unchecked"
-	// A tool call returned nothing new, like several before it. Limited like records of violations, for each kind of
-	// loop.
+	// A tool call returned nothing new, like several calls before it. Limited like records of violations, for each
+	// kind of loop.
 	EventMCPClientToolLoop = "mcp_client.tool.loop"
-	// A tool differs from the previous list, or from the baseline, for clients with mcpclient.UseDriftDetection. An
-	// error is the reason for rejecting the change. Limited like records of violations, for each kind; a last record
-	// may have no tool.
+	// A tool differs from the previous list, or from the baseline, for clients with mcpclient.UseDriftDetection. If
+	// the record has an error, the error is the reason for rejecting the change. Limited like records of violations,
+	// for each kind; a last record may have no tool.
 	EventMCPClientToolChanged = "mcp_client.tool.changed"
 	// The server starts to answer a request.
 	EventMCPServerRequestStart = "mcp_server.request.start"
@@ -149,8 +150,9 @@ const (
 	// A client over HTTP without a principal sent a trace context. The server's span starts a new trace and has a
 	// link to the client's span. Once for each telemetry.Telemetry.
 	EventMCPServerTraceLinked = "mcp_server.trace.linked"
-	// Records were not written, because the log handler took too long. The record contains their number. With a
-	// method, it is the number of failures of the method that had no record when the server was stopped.
+	// Records were not written, because the log handler took too long. The record contains their number. If the
+	// record has a method, the number counts the failures of this method that had no record when the server was
+	// stopped.
 	EventMCPServerLogLost = "mcp_server.log.lost"
 	// The work of a task ended. Error for an internal error, unless a panic has its own record. Failures are limited
 	// like the exceptions of requests.

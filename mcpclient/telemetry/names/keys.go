@@ -111,7 +111,7 @@ const (
 	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal beginnings and
 	// reveals no content.
 	KeyMCPClientFrameHeadHash = "mcp_client.frame.head_hash"
-	// Number of suppressed records of this kind since the last written one.
+	// Number of suppressed records of this kind since the last written record.
 	KeyMCPClientSuppressed = "mcp_client.suppressed"
 	// Reason for dropping a message.
 	KeyMCPClientDropReason = "mcp_client.drop.reason"
@@ -144,7 +144,7 @@ const (
 	KeyMCPClientProcessSignal = "mcp_client.process.signal"
 	// Line of the server's standard error, up to 64 KiB.
 	KeyMCPClientProcessStderrLine = "mcp_client.process.stderr.line"
-	// Fault that a fault plan injected into the message: see package chaos. The last one, if there were several.
+	// Fault that a fault plan injected into the message: see package chaos. The last fault, if there were several.
 	KeyMCPClientFaultKind = "mcp_client.fault.kind"
 	// Number of the round in a call, from 1. In each round, a request brings input that the server asked for.
 	KeyMCPClientMRTRRound = "mcp_client.mrtr.round"
@@ -208,13 +208,13 @@ const (
 	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal beginnings and
 	// reveals no content.
 	KeyMCPServerFrameHeadHash = "mcp_server.frame.head_hash"
-	// Number of suppressed records of this kind since the last written one.
+	// Number of suppressed records of this kind since the last written record.
 	KeyMCPServerSuppressed = "mcp_server.suppressed"
 	// Reason for dropping a message.
 	KeyMCPServerDropReason = "mcp_server.drop.reason"
 	// Final status of a task.
 	KeyMCPServerTaskStatus = "mcp_server.task.status"
-	// Decision of a proxy's policy about a message: see mcpproxy.Policy. The last one, if there were several.
+	// Decision of a proxy's policy about a message: see mcpproxy.Policy. The last decision, if there were several.
 	KeyMCPServerPolicyDecision = "mcp_server.policy.decision"
 	// Number of texts that were replaced in the message.
 	KeyMCPServerPolicyRedactions = "mcp_server.policy.redactions"

@@ -14,7 +14,7 @@ const (
 	// Duration of a session from the server's view. In s.
 	MetricMCPServerSessionDuration = "mcp.server.session.duration"
 	// Time at which this process created its first client or server and started to count, in seconds since 1970.
-	// Queries use it to distinguish a new counter from one that Prometheus sees for the first time. In s.
+	// Queries use it to distinguish a new counter from a counter that Prometheus sees for the first time. In s.
 	MetricMCPClientStartTime = "mcp_client.start_time"
 	// Requests that wait for a connection or for their answer. In {request}.
 	MetricMCPClientActiveRequests = "mcp_client.active_requests"
@@ -52,7 +52,7 @@ const (
 	MetricMCPClientConnectionAttemptDuration = "mcp_client.connection.attempt.duration"
 	// Delay before an attempt to connect. In s.
 	MetricMCPClientConnectionBackoff = "mcp_client.connection.backoff"
-	// Open streams that serve no single request. In {stream}.
+	// Open streams that do not belong to a single request. In {stream}.
 	MetricMCPClientStreamActive = "mcp_client.stream.active"
 	// Lifetime of a stream that does not belong to a single request. In s.
 	MetricMCPClientStreamDuration = "mcp_client.stream.duration"
@@ -94,14 +94,14 @@ const (
 	MetricMCPServerProtocolViolations = "mcp_server.protocol.violations"
 	// Responses for which no request waited. In {response}.
 	MetricMCPServerResponseDrops = "mcp_server.response.drops"
-	// Notifications that were not sent, for example because the client accepts none or an equal one was waiting. In
-	// {notification}.
+	// Notifications that were not sent, for example because the client accepts no notifications or because an equal
+	// notification was waiting. In {notification}.
 	MetricMCPServerNotificationDrops = "mcp_server.notification.drops"
 	// Requests to clients that are not answered yet. In {request}.
 	MetricMCPServerActiveAsks = "mcp_server.active_asks"
 	// Open sessions in this process. Protocol versions from 2026-07-28 have none. In {session}.
 	MetricMCPServerSessionActive = "mcp_server.session.active"
-	// Open streams that serve no single request. In {stream}.
+	// Open streams that do not belong to a single request. In {stream}.
 	MetricMCPServerStreamActive = "mcp_server.stream.active"
 	// Lifetime of a stream that does not belong to a single request. In s.
 	MetricMCPServerStreamDuration = "mcp_server.stream.duration"
