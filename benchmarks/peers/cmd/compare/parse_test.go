@@ -48,7 +48,7 @@ func TestInvalidLinesAreErrors(t *testing.T) {
 	for want, s := range map[string]*synthetic{
 		"parsing measurement":  output().pass(1, 0).line("A/peer=ours", "many", wall),
 		"measured twice":       output().pass(1, 0).line("A/peer=ours", 1, wall).line("A/peer=ours", 1, wall),
-		"in which pass":        output().line("A/peer=ours", 1, wall),
+		"contain the pass":     output().line("A/peer=ours", 1, wall),
 		"no benchmark has run": output().pass(1, 0),
 	} {
 		_, err := parse([]byte(s.String()))
