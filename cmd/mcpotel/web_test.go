@@ -234,9 +234,9 @@ func TestViewReportsAnInvalidJaeger(t *testing.T) {
 		stderr string
 	}{
 		"no server":   {nil, "no Jaeger answers at "},
-		"no such API": {http.NotFound, "it answers 404 Not Found to /api/v3/services"},
+		"no such API": {http.NotFound, "/api/v3/services: 404 Not Found"},
 		"a web site": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") },
-			"is not a Jaeger with the API of version 3"},
+			"is not a Jaeger with the API of version 3: /api/v3/services: invalid character"},
 		"silence": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 			"no answer within " + jaegerPatience.String()},
 	} {

@@ -47,9 +47,12 @@ func (j *Jaeger) Services(ctx context.Context) ([]string, error) {
 	defer answer.Body.Close()
 	var services struct{ Services []string }
 	err = answerBudget().Read(answer.Body, &services)
-	if answer.StatusCode != http.StatusOK || err != nil {
-		return nil, fmt.Errorf("%s is not a Jaeger with the API of version 3: it answers %s to /api/v3/services; want the "+
-			"URL of its page, such as http://127.0.0.1:16686", j, answer.Status)
+	if answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a Jaeger with the API of version 3: /api/v3/services: %w; want the URL of "+
+			"Jaeger's page, such as http://127.0.0.1:16686", j, err)
 	}
 	return services.Services, nil
 }

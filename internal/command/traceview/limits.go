@@ -1,6 +1,7 @@
 package traceview
 
-// Limits of one page. The sink bounds the JSON.
+// Limits of one HTML page. The JSON form of a page has no such limits, because package otlpsink already limits the
+// telemetry that it keeps in memory.
 const (
 	maxTraces     = 200
 	maxRows       = 1000 // spans of a trace
@@ -16,7 +17,7 @@ const (
 
 	maxText    = 2000    // characters of one value, until a page has pageBudget bytes of values
 	pageBudget = 2 << 20 // bytes of values
-	scantText  = 80      // characters of one value, for another pageBudget bytes; after that, values are omitted
+	scantText  = 80      // characters of one value, for the next pageBudget bytes; after those, the page omits values
 	titleText  = 200     // characters of a name
 )
 
@@ -39,7 +40,7 @@ func (b *budget) text(s string) string {
 	return s
 }
 
-// of returns how many of n elements to list: at most most, and none without budget.
+// of returns how many of n elements the page lists: no more than most, and none if the budget is used up.
 func (b *budget) of(n, most int) int {
 	if b.left <= 0 {
 		return 0
