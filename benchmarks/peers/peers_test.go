@@ -46,6 +46,11 @@ func BenchmarkServer(b *testing.B) { workload.Servers(b, servers...) }
 // BenchmarkDelay measures how long a small answer waits behind a large one.
 func BenchmarkDelay(b *testing.B) { workload.Delays(b, clients...) }
 
+// BenchmarkTails measures the latencies of calls in a busy service.
+func BenchmarkTails(b *testing.B) {
+	workload.Tails(b, workload.FloorJSON, workload.Ours, peers.GoSDK, peers.MCPGo)
+}
+
 // BenchmarkConnect measures the whole life of a client that makes one call.
 func BenchmarkConnect(b *testing.B) { workload.Connects(b, clients...) }
 

@@ -54,6 +54,8 @@ func (c Canned) payloads() (call, list Payload) {
 		return NewPayload(c.Era, c.Shape, c.Size), NewPayload(c.Era, Described, 1)
 	case Mixed:
 		return mixed(c.Era), NewPayload(c.Era, Tools, 1)
+	case Busy:
+		return busy(c.Era), NewPayload(c.Era, Tools, 1)
 	}
 	return NewPayload(c.Era, c.Shape, c.Size), NewPayload(c.Era, Tools, 1)
 }

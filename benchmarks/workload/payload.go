@@ -19,6 +19,7 @@ const (
 	Tools      Shape = "tools"      // a page of tools/list; its size is their number
 	Described  Shape = "described"  // the page that has [TinyTool], with the schema of Structured; its size is one
 	Mixed      Shape = "mixed"      // texts as real tools return them, one after the other; see [MixedSize]
+	Busy       Shape = "busy"       // as Mixed, and one text of 1 MiB in 200
 )
 
 // Shapes are the shapes of tools/call, each of one size.

@@ -20,6 +20,8 @@ var chartTemplate = template.Must(template.New("chart").Parse(chartText))
 
 // chart is the data of the template, in pixels.
 type chart struct {
+	Title, Subtitle          string
+	Last                     string // what the last point of each line is
 	Width, Height            int
 	Left, Top, Right, Bottom float64 // of the plot
 	Notes                    string
@@ -45,7 +47,7 @@ type line struct {
 	LabelY             float64 // moved away from the other labels
 }
 
-// point is a size and a rate, in bytes and MB/s, or in pixels.
+// point is a pair of values, for example a size and a rate in bytes and MB/s, or a place in pixels.
 type point struct{ X, Y float64 }
 
 // peerNames are the names of the peers for readers of the chart.
@@ -56,27 +58,44 @@ var peerNames = map[string]string{
 
 // throughputChart draws throughput.svg: size against throughput, both axes logarithmic, a line for each peer.
 func throughputChart(m *measurements) (string, error) {
-	c := &chart{Width: 860, Height: 460, Left: 72, Top: 76, Right: 640, Bottom: 388}
-	c.Notes = join(" · ", m.about["cpu"], m.about["go"], prefixed("commit ", m.about["commit"]), m.about["date"],
-		fmt.Sprintf("medians of %d passes", m.passes))
-	curves, sizes := m.curves()
-	if len(sizes) == 0 {
-		return c.draw() // the empty chart states that nothing was measured
+	c := newChart(m, "Throughput of a tools/call by the size of its result", "MB/s from a child process on stdio to a "+
+		"typed value: one text, one caller. Both axes are logarithmic; higher is better.", "the largest size")
+	curves, sizes := m.throughputs()
+	x := logScale{1, 1, c.Left, c.Right}
+	if len(sizes) > 0 {
+		x.from, x.to = slices.Min(sizes), slices.Max(sizes)
 	}
-	x := logScale{slices.Min(sizes), slices.Max(sizes), c.Left, c.Right}
-	y := rates(curves, c.Bottom, c.Top)
 	for _, s := range sizes {
 		c.X = append(c.X, tick{x.at(s), sizeLabel(s)})
 	}
 	c.X = spacious(c.X, 48)
+	c.plot(curves, x, rate, number)
+	return c.draw()
+}
+
+func newChart(m *measurements, title, subtitle, last string) *chart {
+	c := &chart{Title: title, Subtitle: subtitle, Last: last,
+		Width: 860, Height: 460, Left: 72, Top: 76, Right: 640, Bottom: 388}
+	c.Notes = join(" · ", m.about["cpu"], m.about["go"], prefixed("commit ", m.about["commit"]), m.about["date"],
+		fmt.Sprintf("medians of %d passes", m.passes))
+	return c
+}
+
+// plot adds the lines, and the grid of their values in a unit. Without curves, it adds nothing: the empty chart states
+// that nothing was measured.
+func (c *chart) plot(curves []*curve, x logScale, unit string, label func(float64) string) {
+	if len(curves) == 0 {
+		c.X = nil
+		return
+	}
+	y := decades(curves, c.Bottom, c.Top)
 	for v := y.from; v <= y.to*1.01; v *= 10 {
-		c.Y = append(c.Y, tick{y.at(v), number(v)})
+		c.Y = append(c.Y, tick{y.at(v), label(v)})
 	}
 	for _, k := range curves {
-		c.Lines = append(c.Lines, k.line(x, y))
+		c.Lines = append(c.Lines, k.line(x, y, unit))
 	}
 	spreadLabels(c.Lines, 34, c.Top, c.Bottom)
-	return c.draw()
 }
 
 func (c *chart) draw() (string, error) {
@@ -85,14 +104,14 @@ func (c *chart) draw() (string, error) {
 	return b.String(), err
 }
 
-// curve is the throughput of a peer, by size.
+// curve is a figure of a peer, for example its throughput by size.
 type curve struct {
 	peer   string
 	points []point
 }
 
-// curves returns the peers in the order of the table's columns, and all sizes, ascending.
-func (m *measurements) curves() (all []*curve, sizes []float64) {
+// throughputs returns the peers in the order of the table's columns, and all sizes, ascending.
+func (m *measurements) throughputs() (all []*curve, sizes []float64) {
 	by := map[string]*curve{}
 	for _, c := range m.matching(charted) {
 		size, ok := c.size()
@@ -115,13 +134,13 @@ func (m *measurements) curves() (all []*curve, sizes []float64) {
 	for _, k := range all {
 		slices.SortFunc(k.points, func(a, b point) int { return int(math.Copysign(1, a.X-b.X)) })
 	}
-	slices.SortStableFunc(all, func(a, b *curve) int { return column(a.peer) - column(b.peer) })
+	slices.SortStableFunc(all, func(a, b *curve) int { return rank(a.peer) - rank(b.peer) })
 	slices.Sort(sizes)
 	return all, slices.Compact(sizes)
 }
 
-// column orders the known peers as the chart does.
-func column(peer string) int {
+// rank orders the known peers as the chart does.
+func rank(peer string) int {
 	return slices.Index([]string{floor, floorJSON, ours, "gosdk", "mcpgo"}, peer)
 }
 
@@ -165,7 +184,7 @@ func sizeLabel(b float64) string {
 	}
 }
 
-func (k *curve) line(x, y logScale) *line {
+func (k *curve) line(x, y logScale, unit string) *line {
 	l := &line{Peer: k.peer, Label: orElse(peerNames[k.peer], k.peer)}
 	var points []string
 	for _, p := range k.points {
@@ -175,7 +194,7 @@ func (k *curve) line(x, y logScale) *line {
 	}
 	last := len(k.points) - 1
 	l.Points, l.EndX, l.EndY, l.LabelY = strings.Join(points, " "), l.Dots[last].X, l.Dots[last].Y, l.Dots[last].Y
-	l.Value = quantity(k.points[last].Y, rate)
+	l.Value = quantity(k.points[last].Y, unit)
 	return l
 }
 
@@ -190,8 +209,8 @@ func (s logScale) at(v float64) float64 {
 	return math.Round((s.start+share*(s.end-s.start))*10) / 10
 }
 
-// rates returns a scale between whole powers of ten, in which all curves fit.
-func rates(curves []*curve, bottom, top float64) logScale {
+// decades returns a scale between whole powers of ten, in which all curves fit.
+func decades(curves []*curve, bottom, top float64) logScale {
 	lo, hi := math.Inf(1), 0.0
 	for _, k := range curves {
 		for _, p := range k.points {

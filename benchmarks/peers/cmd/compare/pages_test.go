@@ -144,28 +144,76 @@ func TestSizesAreRead(t *testing.T) {
 	}
 }
 
-// TestPagesComeFromTheRawLines runs the whole command except the measurement.
-func TestPagesComeFromTheRawLines(t *testing.T) {
-	dir, lines := t.TempDir(), throughputs().String()
-	if err := writeRaw(dir, []byte(lines)); err != nil {
-		t.Fatal(err)
-	}
-	o := &options{from: filepath.Join(dir, rawFile), out: dir}
-	if err := o.run(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"table.md", "throughput.svg"} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) < 500 {
-			t.Errorf("%s: want a page, got %d bytes, %v", name, len(text), err)
+// busy returns the output of one pass of the benchmark of latencies, for two peers.
+func busy() *synthetic {
+	s := output().pass(1, 0.25)
+	for peer, times := range map[string]float64{ours: 1, "mcpgo": 3} {
+		for _, way := range []string{"stdio", "httpjson"} {
+			s.line("Tails/transport="+way+"/peer="+peer, 1000, wall, 120_000*times, cpu, 200_000*times, "p50-ns",
+				300_000*times, "p90-ns", 4e6*times, "p99-ns", 5e6*times, "p99.9-ns", 6e6*times, "p99.99-ns",
+				7e6*times, "p100-ns")
 		}
 	}
-	if again, err := readRaw(o.from); err != nil || string(again) != lines {
-		t.Errorf("want the raw lines as they were, got %v", err)
+	return s
+}
+
+// TestPagesComeFromTheRawLines runs the whole command except the measurement.
+func TestPagesComeFromTheRawLines(t *testing.T) {
+	for _, test := range []struct {
+		lines  string
+		tails  bool
+		writes []string
+	}{
+		{throughputs().String(), false, []string{"table.md", "throughput.svg"}},
+		{busy().String(), true, []string{"tails.md", "tails.svg"}},
+	} {
+		dir := t.TempDir()
+		o := &options{from: filepath.Join(dir, "lines.gz"), out: dir, tails: test.tails}
+		if err := writeRaw(o.from, []byte(test.lines)); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.run(t.Context(), io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range test.writes {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) < 500 {
+				t.Errorf("%s: want a page, got %d bytes, %v", name, len(text), err)
+			}
+		}
+		if again, err := readRaw(o.from); err != nil || string(again) != test.lines {
+			t.Errorf("want the raw lines as they were, got %v", err)
+		}
+	}
+}
+
+func TestPageOfLatenciesComparesThePeers(t *testing.T) {
+	m := busy().parsed(t)
+	page, err := tailsPage(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| | mcpotel | floor + json | official SDK | mcp-go |", "| stdio, p99 | 4.00 ms | – | – | 12.0 ms, ×3.00 |",
+		"| HTTP, the longest call | 7.00 ms |", "| HTTP, CPU time of a call | 120 µs |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("want %q in the page, got\n%s", want, page)
+		}
+	}
+	chart, err := tailsChart(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, chart)
+	for _, want := range []string{"p99.99", "mcp-go 1.2.1", "18.0 ms", "<title id=\"title\">Latency"} {
+		if !strings.Contains(chart, want) {
+			t.Errorf("want %q in the chart", want)
+		}
 	}
 }
 
 func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"-passes", "0"}, {"more"}, {"-unknown"}} {
+	for _, args := range [][]string{{"-passes", "-1"}, {"more"}, {"-unknown"}} {
 		if _, err := parseFlags(args, io.Discard); err == nil {
 			t.Errorf("%q: want an error, got none", args)
 		}

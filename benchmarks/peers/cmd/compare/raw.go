@@ -8,20 +8,18 @@ import (
 	"path/filepath"
 )
 
-const rawFile = "raw.txt.gz"
-
 // writeRaw writes the output of the benchmarks.
-func writeRaw(dir string, lines []byte) error {
+func writeRaw(file string, lines []byte) error {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	_, _ = z.Write(lines) // never fails: a Buffer accepts all data
 	if err := z.Close(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, rawFile), b.Bytes(), 0o666)
+	return os.WriteFile(file, b.Bytes(), 0o666)
 }
 
 // readRaw reads a file of writeRaw.

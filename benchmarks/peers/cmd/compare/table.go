@@ -8,8 +8,10 @@ import (
 	"strings"
 )
 
-// columns are the peers of the table, and their names for readers.
-var columns = []struct{ peer, name string }{
+// column is a peer of the table, with its name for readers.
+type column struct{ peer, name string }
+
+var columns = []column{
 	{ours, "mcpotel"}, {absent, "without telemetry"}, {floorJSON, "floor + json"}, {"gosdk", "official SDK"},
 	{"mcpgo", "mcp-go"},
 }
