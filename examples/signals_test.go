@@ -38,7 +38,7 @@ func TestSignalStopsTheServerWhileAClientListens(t *testing.T) {
 	}
 }
 
-func TestSignalStopsTheServerOnStandardInput(t *testing.T) {
+func TestSignalStopsTheStdioServer(t *testing.T) {
 	endsSoon(t, func(t *testing.T) *exec.Cmd {
 		cmd := program("server")
 		in, err := cmd.StdinPipe()

@@ -278,7 +278,7 @@ func TestGuideWorkerResumesATask(t *testing.T) {
 	})
 }
 
-func TestGuideStreamRunsEightCallsAtATime(t *testing.T) {
+func TestGuideEnrichRunsEightCallsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client := connected(t, telemetrytest.Recorder(t), func(s *mcpserver.Server) error {
 			return mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, func(_ context.Context, in Query) (string, error) {

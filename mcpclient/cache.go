@@ -244,9 +244,9 @@ var listedBy = map[string][]string{
 	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},
 }
 
-// doubt removes the cached lists that may be stale, if the error e of a request of method can mean that the server does
-// not know the target of the request. (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and
-// "Interaction with Pagination")
+// doubt handles the server's error in answer to a request with this method. If the error can mean that the server does
+// not know the target of the request, the cached lists of such targets may be stale, and doubt removes them.
+// (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and "Interaction with Pagination")
 func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	switch e.Code {
 	case mcp.CodeInvalidParams, mcp.CodeMethodNotFound, mcp.CodeResourceNotFound:

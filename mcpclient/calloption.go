@@ -33,7 +33,7 @@ type asked struct {
 	received *atomic.Int64     // adds up the bytes of the answers; may be nil
 	found    *bool             // set if the cache has answered; may be nil
 	mismatch bool              // the call is repeated because the HTTP headers did not match
-	lead     *lead             // filled for later calls that continue this one; may be nil
+	lead     *lead             // receives the telemetry context of this call, for calls that continue it; may be nil
 }
 
 // asked evaluates the options of a call.

@@ -73,7 +73,7 @@ type Gateway struct {
 
 	mu      sync.Mutex
 	groups  map[*hostGroup]struct{} // guarded by mu
-	shared  *hostGroup              // guarded by mu; for hosts without sessions; nil before the first handler
+	shared  *hostGroup              // guarded by mu; clients for HTTP requests without sessions; nil before HTTPHandler
 	stopped bool                    // guarded by mu
 }
 
@@ -210,9 +210,9 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 	return serve(s)
 }
 
-// HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. It connects to the members for
-// hosts without sessions. A nil o means the defaults. End the handler with [mcpserver.HTTPHandler.Shutdown], and then
-// the gateway with [Gateway.Close] or [Gateway.Shutdown].
+// HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. It also starts one client for
+// each member, for all HTTP requests without sessions. A nil o means the defaults. End the handler with
+// [mcpserver.HTTPHandler.Shutdown], and then the gateway with [Gateway.Close] or [Gateway.Shutdown].
 //
 // A session has its own clients to the members, from its first request after initialize. The limit is
 // [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another limit.
@@ -234,9 +234,9 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	return g.http.HTTPHandler(boundSessions(o))
 }
 
-// HealthHandler reports over HTTP whether the members are usable, like [mcpclient.HealthHandler]. It reports the
-// members that hosts without sessions share. If [Gateway.HTTPHandler] was not called, it reports the members of each
-// host.
+// HealthHandler returns a handler that reports whether the members are usable, like [mcpclient.HealthHandler]. After a
+// call of [Gateway.HTTPHandler], it checks one client for each member: the client that all HTTP requests without
+// sessions share. Without such a call, it checks the clients of every host.
 func (g *Gateway) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcpclient.HealthHandler(g.clients()...).ServeHTTP(w, r)

@@ -138,7 +138,7 @@ type watched struct {
 	turn  lock.Mutex // held to subscribe and to unsubscribe
 	users int        // guarded by hostGroup.mu; goroutines that hold turn or wait for it
 	m     *member    // guarded by hostGroup.mu; nil if the host does not watch the resource
-	times int        // guarded by hostGroup.mu; number of counted subscriptions
+	times int        // guarded by hostGroup.mu; subscriptions that are not removed yet, as watch counts them
 }
 
 // watchTimeout bounds the time for a member's answer to a subscription, because the gateway reads no other message of
@@ -177,7 +177,9 @@ func (h *hostGroup) forgo(uri string, w *watched) {
 	}
 }
 
-// watch subscribes to a resource. If counted is set, each subscription counts; otherwise only the first does.
+// watch subscribes to a resource. In a session, a host may subscribe to a resource several times, but unsubscribes
+// once: counted is false, and all its subscriptions count as one. Hosts without sessions share a hostGroup: counted is
+// true, and each subscription counts.
 func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
@@ -203,8 +205,8 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	})
 }
 
-// again reports whether the host already watches a resource. If so, and if counted is set, it counts the repeated
-// subscription.
+// again reports whether the hostGroup already watches a resource. In that case, it adds one to the number of
+// subscriptions if counted is true.
 func (h *hostGroup) again(w *watched, counted bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -214,7 +216,8 @@ func (h *hostGroup) again(w *watched, counted bool) bool {
 	return w.m != nil
 }
 
-// unwatch removes one counted subscription. After the last one, it unsubscribes at the member.
+// unwatch removes one subscription, as watch counts them. After the last one, it also ends the gateway's own
+// subscription on the member.
 func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
@@ -230,8 +233,8 @@ func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	return m.failure(m.client.UnsubscribeResource(ctx, uri))
 }
 
-// last removes one counted subscription. If none is left, it returns the member at which to unsubscribe, and otherwise
-// nil.
+// last removes one subscription, as watch counts them. If no subscription is left, it returns the member that has the
+// resource, and otherwise nil.
 func (h *hostGroup) last(w *watched) (m *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,6 +14,9 @@ import (
 
 // pair is a host and the server behind it. The host's messages arrive one at a time. If several hosts share a pair,
 // their messages may arrive concurrently.
+//
+// The introduction is the request that starts a connection to the server: the host's initialize or server/discover. If
+// a modern host starts with another request, the pair sends server/discover for it.
 type pair struct {
 	connect     func(*relay.Client) (relay.Server, error)
 	host        relay.Ender
@@ -75,8 +78,9 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 	}
 }
 
-// connected returns the connection for a request. If there is none, it starts a connection. If the request is an
-// introduction, starting the connection also passes the request on.
+// connected returns the connection for the request m. If there is none, it starts a connection. If m is an introduction
+// that starts the connection, begins is true: introduce has sent m or answered it with an error, so the caller must not
+// send m.
 func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
@@ -126,7 +130,7 @@ func (p *pair) current() (l *link, left bool) {
 	return p.link, p.left
 }
 
-// accepted reports whether the server has accepted the introduction of the host.
+// accepted reports whether the server has accepted the introduction.
 func (p *pair) accepted() bool {
 	l, _ := p.current()
 	return l != nil && l.answered()
@@ -151,7 +155,7 @@ func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answ
 	return l
 }
 
-// forget removes the link, so that the next introduction starts another link.
+// forget removes the link l, which has failed or ended. A later introduction then starts another link.
 func (p *pair) forget(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

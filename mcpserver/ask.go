@@ -58,7 +58,7 @@ type Ask struct {
 	question question
 }
 
-// question is one kind of question to a client.
+// question is a question to a client: an elicitation, a request to sample or a request for the roots.
 type question interface {
 	Method() string
 	// check returns an error if the question itself is invalid.

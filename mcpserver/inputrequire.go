@@ -131,8 +131,8 @@ func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error)
 	}
 }
 
-// required converts an error that requires input to the result that asks the client. It returns other errors
-// unchanged.
+// required converts a handler's error that requires input. It returns the result that requests the input from the
+// client or, if a legacy client must open a URL, the error with that URL. Other errors are returned unchanged.
 func (c *call) required(err error) (any, error) {
 	if e, ok := errors.AsType[*urlRequired](err); ok {
 		return c.urlResult(e)

@@ -57,8 +57,8 @@ func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
 	return shown
 }
 
-// undated returns a without LastModified, which revisions before 2025-06-18 lack. It returns a itself if LastModified
-// is not set.
+// undated returns a without LastModified, which protocol revisions before 2025-06-18 lack. It returns a itself if
+// LastModified is not set.
 func undated(a *mcp.Annotations) *mcp.Annotations {
 	if a == nil || a.LastModified == "" {
 		return a
@@ -68,10 +68,9 @@ func undated(a *mcp.Annotations) *mcp.Annotations {
 	return a
 }
 
-// contentIn adapts content blocks to a revision. It omits members that the revision lacks, and replaces blocks of
-// unknown kinds with text: the name and URI of a resource link, a note for audio. It returns list itself if no block
-// changes.
-// (schemas of the revisions, ContentBlock and its kinds)
+// contentIn adapts content blocks to the protocol revision v, according to the type ContentBlock in the schema of each
+// revision. It omits members that v lacks. It replaces blocks of a kind that v lacks with text: the name and URI of a
+// resource link, a note for audio. It returns list itself if no block changes.
 func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	if v >= mcp.Version20251125 {
 		return list
@@ -93,7 +92,8 @@ func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	return shown
 }
 
-// blockIn adapts one block to a revision before 2025-11-25. It returns c itself if nothing changes.
+// blockIn adapts one block to the protocol revision v, which must be older than 2025-11-25. It returns c itself if
+// nothing changes.
 func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
 	if link, ok := c.(*mcp.ResourceLink); ok && link != nil {
 		return linkIn(link, v)
@@ -126,7 +126,7 @@ func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
 	return c
 }
 
-// linkIn adapts a link to a resource to a revision before 2025-11-25.
+// linkIn adapts a resource link to the protocol revision v, which must be older than 2025-11-25.
 func linkIn(link *mcp.ResourceLink, v mcp.Version) mcp.Content {
 	switch {
 	case v < mcp.Version20250618:
@@ -159,7 +159,7 @@ func soundAsText(c *mcp.AudioContent) string {
 
 func dated(a *mcp.Annotations) bool { return a != nil && a.LastModified != "" }
 
-// plainContents adapts the contents of a resource to revisions before 2025-06-18.
+// plainContents adapts the contents of a resource to protocol revisions before 2025-06-18: it removes _meta.
 func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
 	if c == nil || c.Meta == nil {
 		return c
@@ -169,7 +169,7 @@ func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
 	return c
 }
 
-// promptResult returns a copy of r, adapted to the client's revision.
+// promptResult returns a copy of r in the form that the client's protocol revision (w.version) requires.
 func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	shown := *r
 	w.finish(&shown.Result)
@@ -183,8 +183,9 @@ func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	return &shown
 }
 
-// readResult returns a copy of r, adapted to the client's revision.
-// (specification 2026-07-28, server/utilities/caching)
+// readResult returns a copy of r in the form that the client's protocol revision (w.version) requires. A modern client
+// always gets a TTL and a cache scope, as specification 2026-07-28 requires (server/utilities/caching). A legacy client
+// gets neither.
 func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	shown := *r
 	w.finish(&shown.Result)
@@ -203,7 +204,7 @@ func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	return &shown
 }
 
-// completeResult returns a copy of r, adapted to the client's revision.
+// completeResult returns a copy of r in the form that the client's protocol revision (w.version) requires.
 func (w view) completeResult(r *mcp.CompleteResult) *mcp.CompleteResult {
 	shown := *r
 	w.finish(&shown.Result)
@@ -247,13 +248,13 @@ var toolMembers = []member[mcp.Tool]{
 // toolIn returns a copy of t without the members that the revision v does not have.
 func toolIn(t *mcp.Tool, v mcp.Version) *mcp.Tool { return inRevision(t, toolMembers, v) }
 
-// view returns the tool, encoded for clients of a revision.
+// view returns the JSON of the tool for clients of the protocol revision v.
 func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
 	return viewOf(&t.views, t.Tool, toolMembers, v)
 }
 
-// objectSchema reports whether a schema has the type object. Revisions before 2026-07-28 require this type of output
-// schemas.
+// objectSchema reports whether a schema has the type object. In protocol revisions before 2026-07-28, every output
+// schema must have this type.
 func objectSchema(raw json.RawMessage) bool {
 	kind, _ := mcp.Object(raw).Lookup("type")
 	return string(kind) == `"object"`

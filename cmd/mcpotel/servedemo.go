@@ -21,7 +21,7 @@ func newServeDemo(s streams) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServeDemo(cmd.Context(), s, address) },
 	}
 	cmd.Flags().StringVar(&address, "http", "",
-		"serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
+		"serve over HTTP at this `ADDRESS`, such as :8080, and print the URL. Without a host it listens on loopback")
 	return cmd
 }
 

@@ -14,8 +14,8 @@ type places struct {
 	refusal series.Budget
 }
 
-// init reserves places in each budget: see [series.Budget.Keep]. The last number in each row is the number of
-// combinations of the attributes with closed sets of values.
+// init reserves places in each budget: see [series.Budget.Keep]. The last number in each row is the number of sets in
+// the shortest form, for one name.
 func (p *places) init() {
 	const directions, kinds, failedOrNot, withToolOrNot, usual = 2, 4, 2, 2, words.SetsForGroups
 	for _, b := range []struct {

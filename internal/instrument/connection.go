@@ -124,8 +124,8 @@ type ProcessExit struct {
 	InAttempt bool // the process ended during an attempt to connect, which has failed and is logged
 }
 
-// ProcessExit logs the end of the server's process. The level is Info if the exit code is 0, or if the record of a
-// failed attempt is already a warning. Otherwise it is Warn.
+// ProcessExit logs the end of the server's process. The level is Info if the exit code is 0, or if the process ended
+// during an attempt to connect, which has a record of its own. Otherwise it is Warn.
 func (c *Client) ProcessExit(e ProcessExit) {
 	if c == nil {
 		return

@@ -104,8 +104,9 @@ type metered struct {
 	ins      *instruments
 }
 
-// is reports whether r belongs to the meter m. After the program sets its provider, the provider of package otel
-// returns that provider's meter, which also receives all measurements of the earlier meter.
+// is reports whether r holds the instruments of the meter m. r may come from the placeholder provider of package otel.
+// After the program sets a provider, the placeholder returns the meter of that provider, and its own earlier meter
+// passes all measurements on to it. Then r holds the instruments of both meters.
 func (r *metered) is(m metric.Meter) bool {
 	if r.meter == m {
 		return true

@@ -14,9 +14,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// gaugeKey identifies a series of a gauge: all clients with one name and group, or the connections of all servers with
-// one name and transport. It may also contain an implementation of the peer, or a tool and a part of its definition.
-// Fields that do not apply are empty.
+// gaugeKey identifies a series of a gauge: all clients with the same name and group, or the connections of all servers
+// with the same name and transport. Some gauges distinguish more: mcp_client.server.info has a series for each server
+// that the clients are connected to (peer), and the gauges of tool definitions have a series for each tool and each
+// measured part of its definition. Fields that do not apply are empty.
 type gaugeKey struct {
 	name, group, transport string
 	peer                   implementation

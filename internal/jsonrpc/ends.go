@@ -28,7 +28,9 @@ func parseEnds(frame []byte) (Message, bool) {
 	}
 	m, r := e.message(frame, complete)
 	if m.Kind == Error && !e.has(id) {
-		return Message{}, false // the id may be in front of an extension member; see Message.Consume
+		// The id may be in the middle, before an extension member that is an object; see Message.Consume. A full scan
+		// finds it.
+		return Message{}, false
 	}
 	return m, r == 0
 }

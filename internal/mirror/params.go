@@ -60,7 +60,8 @@ type walk struct {
 	text  []byte
 	place []string // keywords, names and indexes from the root to the current schema
 	found []Param
-	// the first duplicate name in an object whose path has no keyword other than properties; an error if there are marks
+	// twice is the error for the first duplicate name in an object whose path from the root uses only the keyword
+	// properties (static in [walk.schema]). [Params] returns it if the schema has a mark.
 	twice error
 }
 
@@ -71,8 +72,8 @@ type mark struct {
 	kind  string // the type; "" if there is not exactly one
 }
 
-// schema reads the schema at text[i]: an object, true or false. static means that the path to the schema has no keyword
-// other than properties.
+// schema reads the schema at text[i]: an object, true or false. static means that the path from the root of the input
+// schema to this schema uses only the keyword properties, so not items, anyOf or any other keyword.
 func (w *walk) schema(i int, static bool) (end int, err error) {
 	if i = jsonscan.Space(w.text, i); w.text[i] != '{' {
 		return jsonscan.Value(w.text, i)
@@ -101,8 +102,8 @@ func (w *walk) schema(i int, static bool) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// properties reads the value of the keyword properties at text[i]. static is as for [walk.schema], for the schema with
-// this keyword.
+// properties reads the value of the keyword properties at text[i]. static describes the schema that has this keyword,
+// as in [walk.schema].
 func (w *walk) properties(i int, static bool) (end int, err error) {
 	if w.text[i] != '{' {
 		return jsonscan.Value(w.text, i)
@@ -151,7 +152,7 @@ func (w *walk) within(i int, static bool, steps ...string) (end int, err error) 
 	return end, err
 }
 
-// once records a duplicate name, if again is true.
+// once records the error for a duplicate name in twice, if again is true and twice is not set yet.
 func (w *walk) once(name string, again bool) {
 	if again && w.twice == nil {
 		w.twice = &SchemaError{Place: w.pointer(),

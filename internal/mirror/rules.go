@@ -23,8 +23,8 @@ func (e *SchemaError) Error() string {
 	return text + ": " + e.Rule
 }
 
-// broken returns the rule that the mark breaks, or "". static means that the path to the marked property has no keyword
-// other than properties.
+// broken returns the rule that the mark breaks, or "". static means that the path from the root of the input schema to
+// the marked property uses only the keyword properties.
 func (m mark) broken(static bool) string {
 	switch {
 	case !static:

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The points have forms that the Go SDK does not send in the other tests.
-func TestPointsOfOtherSendersAreFlattened(t *testing.T) {
+// The Go SDK sends no summaries, no metrics without data and, by default, no delta sums.
+func TestSummaryAndDeltaPointsAreFlattened(t *testing.T) {
 	number := []*metrics.NumberDataPoint{{Value: &metrics.NumberDataPoint_AsInt{AsInt: 4}, Exemplars: []*metrics.Exemplar{
 		{Value: &metrics.Exemplar_AsInt{AsInt: 2}}, {Value: &metrics.Exemplar_AsDouble{AsDouble: 0.5}},
 	}}}

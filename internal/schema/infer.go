@@ -42,7 +42,8 @@ func InferInput(t reflect.Type) (json.RawMessage, error) {
 }
 
 // InferOutput returns the JSON Schema of a Go type that a tool returns as structured content. It follows the rules of
-// [InferInput], but accepts every type that has a schema. The schema is nil if it has no restrictions, as for any.
+// [InferInput], but accepts every type that has a schema. raw is nil if the schema permits every JSON value, for
+// example for the Go type `any`.
 //
 // isObject reports whether the value is an object. Before version 2026-07-28 of the protocol, structured content must
 // be an object.

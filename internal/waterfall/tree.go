@@ -55,8 +55,8 @@ func grow(spans []Span) []*node {
 	return append(roots, breakLoops(nodes, roots)...)
 }
 
-// breakLoops finds the nodes that are not below any root, because their parents form a loop. It makes one span of each
-// loop a root.
+// breakLoops finds the nodes that are not below any root, because the parents of these nodes form a loop. It turns one
+// node of each loop into a root, and returns the new roots.
 func breakLoops(nodes, roots []*node) (more []*node) {
 	seen := make(map[*node]bool)
 	for _, r := range roots {
@@ -75,7 +75,8 @@ func breakLoops(nodes, roots []*node) (more []*node) {
 	return more
 }
 
-// onLoop returns a node of the loop above n: the first repeated node on the path of parents.
+// onLoop returns a node of the loop that the parents of n lead to. It follows the parents of n until a node repeats,
+// and returns this node.
 func onLoop(n *node) *node {
 	passed := make(map[*node]bool)
 	for ; !passed[n]; n = n.parent {

@@ -45,13 +45,14 @@ const (
 	ofFourBytes  = 200
 )
 
-// words holds the weights of words by their number of letters. The words stand alone or after a space. marked holds
-// the weights of words after a mark that belongs to the word, such as _ or /. marks holds the weights of runs of marks
-// by their length.
 var (
-	words  = [longest + 1]int{1: 100, 100, 100, 100, 102, 102, 102, 106, 106, 106, 106, 113, 113, 113, 113, 113}
+	// words holds the weights of words that stand alone or after a space, by their number of letters.
+	words = [longest + 1]int{1: 100, 100, 100, 100, 102, 102, 102, 106, 106, 106, 106, 113, 113, 113, 113, 113}
+	// marked holds the weights of words after a mark such as _ or /, by their number of letters. The weight includes the
+	// mark.
 	marked = [longest + 1]int{1: 109, 109, 109, 109, 133, 133, 133, 186, 186, 186, 186, 236, 236, 236, 236, 236}
-	marks  = [...]int{1: 100, 100, 102, 125}
+	// marks holds the weights of runs of marks, by their length. A space before the run is part of it.
+	marks = [...]int{1: 100, 100, 102, 125}
 )
 
 // EstimateTokens estimates the number of o200k_base tokens in a JSON text that is mostly English. It does not allocate

@@ -3,8 +3,9 @@ package transport
 // maxInFlight is the default of [HTTP.MaxInFlight].
 const maxInFlight = 1024
 
-// flight holds the running exchanges of a connection, and the line of requests that wait for a place. It assigns
-// places but runs nothing. Callers hold httpConn.mu, which guards it.
+// flight holds the running exchanges of a connection, and the line of requests that wait for a place. There are max
+// places. Each running request for which takesPlace is true occupies one of them. A flight assigns places but runs
+// nothing. Callers hold httpConn.mu, which guards it.
 type flight struct {
 	first   *exchange // list of the running exchanges, the latest first
 	max     int32     // maximum of placed, and of notices
@@ -14,8 +15,8 @@ type flight struct {
 	line    *line     // requests that wait for a place; nil before the first
 }
 
-// isFull reports whether there is no space for m now. Notifications and responses do not wait behind requests: the
-// server may need them to answer the requests.
+// isFull reports whether m can neither start now nor join the line. Notifications and responses do not wait behind
+// requests: the server may need them to answer the requests.
 func (f *flight) isFull(m *Message, limit int) bool {
 	if m.Kind != KindRequest {
 		return f.notices >= f.max
@@ -61,8 +62,8 @@ func (f *flight) settle(ex *exchange) {
 	}
 }
 
-// remove removes the settled ex from the running exchanges. It returns the exchange that gets the free place, or nil.
-// The caller runs the returned exchange.
+// remove removes ex from the running exchanges, and frees its place. ex must be settled. If a request waits for a
+// place, remove gives it the place and returns its exchange, which the caller must run. Otherwise it returns nil.
 func (f *flight) remove(ex *exchange) *exchange {
 	if takesPlace(&ex.m) {
 		f.placed--
@@ -78,8 +79,8 @@ func (f *flight) remove(ex *exchange) *exchange {
 	return f.admit()
 }
 
-// admit assigns a free place to the first exchange in line and returns it. It returns nil if there is no free place or
-// no waiting exchange.
+// admit assigns a free place to the first exchange in line, moves the exchange to the running exchanges, and returns
+// it. It returns nil if no place is free or no exchange waits.
 func (f *flight) admit() *exchange {
 	ex := f.line.head()
 	if ex == nil || f.placed >= f.max {

@@ -310,7 +310,7 @@ func TestKilledProcessLosesNoSentMessages(t *testing.T) {
 	f.oneSession()
 }
 
-func TestCallWithoutStreamFailsWithItsProcess(t *testing.T) {
+func TestCallWithoutStreamFailsWhenItsProcessIsKilled(t *testing.T) {
 	f := launch(t, 2)
 	c := f.connect()
 	f.to(only(0))

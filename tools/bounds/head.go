@@ -45,8 +45,8 @@ var totals = []struct {
 	title, about string
 }{
 	{ofClient, "A client, for one server",
-		`Lower mcpclient.Limits.Frame first: most of the sum follows it. Each of your running calls adds its own
-answer, one frame at most, and a complete list adds four frames.`},
+		`Lower mcpclient.Limits.Frame first: most of the sum follows it. Each of your running calls adds its
+answer, at most one frame, or at most four frames if the call reads all pages of a list.`},
 	{ofAccount, "A server over HTTP, for one account",
 		`An account is a principal or, without a principal, the address of the client (mcpserver.HTTPOptions.Account).
 A single account gets half of the shared memory. Clients on loopback and on Unix sockets have no account, and may take all of

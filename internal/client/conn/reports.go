@@ -47,16 +47,17 @@ func (q *progressQueue) take() []*mcp.ProgressParams {
 	return all
 }
 
-// longTotal is the default maximum time of a request with [Sending.Resets], and of a list with many pages, as a
-// multiple of the timeout.
+// longTotal is the factor by which [Longer] multiplies a timeout.
 const longTotal = 10
 
-// Longer returns the time for an operation that may take longTotal timeouts. A timeout of zero or less means no limit.
+// Longer returns the default limit for the total time of an operation that may take longer than its timeout: a request
+// with [Sending.Resets], and a list with many pages. The limit is ten times the timeout (longTotal). A timeout of zero
+// or less means no limit.
 func Longer(timeout time.Duration) time.Duration {
 	return min(timeout, math.MaxInt64/longTotal) * longTotal
 }
 
-// allow starts the timeout of the request. Zero or less means no limit.
+// allow starts the timeout of the request. A timeout of zero or less means no limit.
 func (r *Request) allow(timeout time.Duration) {
 	now := time.Now()
 	r.Begun = now

@@ -17,7 +17,7 @@ import (
 // A Client sends requests to one Prometheus. It is safe for concurrent use.
 type Client struct{ at *backend.Client }
 
-// New returns a client that sends its requests with at.
+// New returns a Client. The argument is the HTTP client for the URL of one Prometheus.
 func New(at *backend.Client) *Client { return &Client{at} }
 
 // Labels are the labels of a series, including __name__.

@@ -103,7 +103,8 @@ func sizeOf(r *slog.Record) int {
 	return size
 }
 
-// run writes the records, and returns when the queue is empty. If a handler ends the goroutine, another run continues.
+// run writes the records, and returns when the queue is empty. If a log handler ends the goroutine with runtime.Goexit,
+// run starts another goroutine, which continues with the next record.
 func (q *Queue) run() {
 	q.owner.StartWriting()
 	done := false
@@ -136,8 +137,8 @@ func (q *Queue) wrote() {
 	q.moved.Send()
 }
 
-// next removes and returns the first record of the queue. If the queue is empty, it returns the number of dropped
-// records. If that number is zero, the goroutine ends.
+// next removes and returns the first record of the queue, with ok set. If the queue is empty, lost is the number of
+// dropped records. If the queue is empty and lost is zero, run must return.
 func (q *Queue) next() (one queued, lost int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

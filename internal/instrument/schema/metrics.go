@@ -58,7 +58,8 @@ var metrics = counted([]metricRow{
 
 	{names.MetricMCPClientStartTime, ObservableGauge, "s", nil, []Use{}, Experimental,
 		"Time at which this process created its first client or server and started to count, in seconds since 1970. " +
-			"Queries use it to distinguish a new counter from a counter that Prometheus sees for the first time."},
+			"With it, queries distinguish a counter that has just started from an older counter that Prometheus scrapes for " +
+			"the first time."},
 	{names.MetricMCPClientActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
 		"Requests that wait for a connection or for their answer."},

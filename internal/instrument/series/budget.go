@@ -11,16 +11,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
-// Budget counts the attribute sets of an instrument. It has words.MaxSets places for all clients and servers of the
-// meter together; each set takes one place. Beyond the SDK's own limit of sets, the SDK would record all further sets
-// as one set without names, until the process ends. A place is never freed, because the SDK keeps every set of a
-// counter or histogram.
+// Budget limits the attribute sets of an instrument to words.MaxSets, for all clients and servers of the meter
+// together. The SDK's own limit is one set higher. Without the Budget, the SDK would record all further measurements in
+// this last set, without their attributes, until the process ends.
 //
-// A measurement without a place is recorded in a shorter form. Decision 0021 lists the forms, and the places that are
-// reserved for the short ones.
+// Each set takes one place. A place is never freed, because the SDK keeps every set of a counter or histogram. If the
+// set of a measurement gets no place, the measurement is recorded with a smaller set, for example without the name of
+// the tool or of the client. Decision 0021 lists these shorter forms, and the places that are reserved for them.
 //
-// Each client or server locks the mutex only at its first use of a set. After that, the cache of the client or server
-// has the options.
+// Take locks a mutex, but a client or server calls Take only at its first use of a set. After that, the client or
+// server finds the Options of the set in its own cache.
 type Budget struct {
 	forGroups int // places reserved for sets of groups
 	least     int // places reserved for the shortest forms, one for each form that can exist

@@ -48,10 +48,12 @@ var ErrorKinds = []string{
 	kindHandler,
 }
 
-// ErrorWord is one of our own error types, with its kind.
+// ErrorWord describes a value of the attribute error.type that this module defines. Word is the value, such as
+// "timeout". Kind is the kind of the error, one of ErrorKinds.
 type ErrorWord struct{ Word, Kind string }
 
-// ErrorWords maps each error type to itself and its kind. So a look-up returns a string that keeps no frame in memory.
+// ErrorWords maps each value of error.type that this module defines to its ErrorWord. If a look-up uses a key from a
+// frame, the caller can keep Word in place of the key, so that the frame can be freed.
 var ErrorWords = map[string]ErrorWord{
 	names.ErrorToolError:      {names.ErrorToolError, kindTool},
 	names.ErrorTimeout:        {names.ErrorTimeout, kindTimeout},
@@ -69,8 +71,8 @@ var ErrorWords = map[string]ErrorWord{
 	names.ErrorRateLimited:    {names.ErrorRateLimited, kindState},
 }
 
-// HTTPStatuses holds the HTTP statuses that become error types if the only answer came from HTTP. They are registered
-// statuses which mean that the request was not served. They do not count towards a limit of metrics.
+// HTTPStatuses holds the HTTP statuses that may become the value of error.type, if the only answer came from HTTP. They
+// are registered statuses which mean that the request was not served. They do not count towards a limit of metrics.
 var HTTPStatuses = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, span := range [][2]int{
@@ -147,7 +149,8 @@ var Methods = []string{
 	MethodCallTool, "tools/list",
 }
 
-// KnownMethods maps each method to itself. So a look-up returns a string that keeps no frame in memory.
+// KnownMethods maps each method to itself. If a look-up uses a key from a frame, the caller can keep the result in
+// place of the key, so that the frame can be freed.
 var KnownMethods = func() map[string]string {
 	m := make(map[string]string, len(Methods))
 	for _, name := range Methods {

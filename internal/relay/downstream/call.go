@@ -295,9 +295,9 @@ func (r *call) Targets() (target, uri string) { return r.target, r.uri }
 // Wait sends the messages of the request to its client, which shares the receiver with other clients.
 func (r *call) Wait(over <-chan struct{}) { r.box.Run(over) }
 
-// verbatim is an unchanged result of a peer. of is the method of the request.
+// verbatim is a result in JSON, which the relay sends unchanged.
 type verbatim struct {
-	of    *engine.Method
+	of    *engine.Method // method of the request
 	raw   json.RawMessage
 	apart bool // raw is not copied into the frame, but sent after it
 }

@@ -93,7 +93,8 @@ type Role interface {
 // Client is the role's part of a connection or session. It embeds the [Conn], which has most methods of [web.Conn].
 type Client interface {
 	web.Conn
-	// Drain waits until the client's requests are answered. The client sends no more messages.
+	// Drain waits until the client's requests are answered, at most DrainTimeout. The engine calls it after the client has
+	// closed its end of the connection, so no further requests arrive.
 	Drain()
 	// EndStreams starts to end the subscriptions of the connection.
 	EndStreams()

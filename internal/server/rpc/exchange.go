@@ -138,8 +138,8 @@ func (a *Answer) Size() int {
 	return len(a.Frame) + len(a.Rest) + len(Closing)
 }
 
-// WaitForClient gives the place of the exchange to other requests while a request waits for its client. back takes the
-// place again. WaitForClient reports false if too many requests are waiting.
+// WaitForClient frees the place of the exchange for other requests, before a request waits for its client. After the
+// wait, back takes the place again. ok is false, and the place is not freed, if too many requests are waiting.
 func (x *Exchange) WaitForClient() (back func(), ok bool) {
 	if x.Place == nil {
 		return func() {}, true

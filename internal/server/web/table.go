@@ -7,13 +7,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-// sessions is the table of an HTTP handler's sessions. A session occupies a place from before its opening, and memory
-// from its introduction on. A session is a newcomer until its client sends a second request. A newcomer costs an
-// attacker only one request, so the table evicts newcomers when it needs their place or memory.
+// sessions is the table of an HTTP handler's sessions. It limits two resources: the number of sessions, and the memory
+// for what clients send to introduce themselves. A session occupies one place, from before its opening until its end.
+// Its introduction, the clientInfo and capabilities in its initialize request, occupies memory.
+//
+// A session is a newcomer until its client sends a second request. A newcomer costs an attacker only one request, so
+// the table evicts newcomers when another session needs their place or memory.
 type sessions struct {
 	mu            sync.Mutex
 	byID          map[string]*session // guarded by mu; nil while the session is being opened
-	places        quota.Shares        // guarded by mu
+	places        quota.Shares        // guarded by mu; one place for each session
 	introductions quota.Shares        // guarded by mu; memory of client introductions, in bytes
 	newcomers     list.List           // guarded by mu; of *session, oldest first
 	closed        bool                // guarded by mu
@@ -34,8 +37,8 @@ func (t *sessions) reserve(id string, who quota.Account) (evicted []*session, ok
 	return evicted, ok
 }
 
-// introduce reserves memory for the introduction of a session, in place of its previous reservation. It reports false
-// if there is not enough memory. The caller must end the evicted newcomers.
+// introduce reserves memory for the introduction of a session, and releases the memory that the session has reserved
+// before. ok is false if there is not enough memory. The caller must end the evicted newcomers.
 func (t *sessions) introduce(s *session, bytes int) (evicted []*session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,11 +56,14 @@ func (t *sessions) introduce(s *session, bytes int) (evicted []*session, ok bool
 	return evicted, ok
 }
 
-// onePlace and weightOfSession return how much of the places and of the memory for introductions a session occupies.
-func onePlace(*session) int          { return 1 }
-func weightOfSession(s *session) int { return s.weight } // sessions.mu must be held
+// onePlace returns how many places a session occupies: one. It is an argument of clear, like weightOfSession.
+func onePlace(*session) int { return 1 }
 
-// clear makes room for n more units of a shared resource for an account. If necessary it removes newcomers from the
+// weightOfSession returns how much memory the introduction of a session occupies, in bytes. sessions.mu must be held.
+func weightOfSession(s *session) int { return s.weight }
+
+// clear makes room for n more units of a resource, places or bytes, for an account. The parameter of is the quota of
+// the resource, and takes returns how many units a session occupies. If necessary, clear removes newcomers from the
 // table, oldest first. It removes newcomers of the same account first, so that an account pays for its own sessions.
 // The account's share is computed as if the newcomers of other accounts were already removed. If removing newcomers
 // cannot free enough, clear removes none. mu is held.

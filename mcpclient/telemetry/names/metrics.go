@@ -14,7 +14,8 @@ const (
 	// Duration of a session from the server's view. In s.
 	MetricMCPServerSessionDuration = "mcp.server.session.duration"
 	// Time at which this process created its first client or server and started to count, in seconds since 1970.
-	// Queries use it to distinguish a new counter from a counter that Prometheus sees for the first time. In s.
+	// With it, queries distinguish a counter that has just started from an older counter that Prometheus scrapes for
+	// the first time. In s.
 	MetricMCPClientStartTime = "mcp_client.start_time"
 	// Requests that wait for a connection or for their answer. In {request}.
 	MetricMCPClientActiveRequests = "mcp_client.active_requests"

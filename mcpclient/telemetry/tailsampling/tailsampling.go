@@ -33,8 +33,8 @@ type Options struct {
 	// start in this process. For other traces, the decision of their first process counts.
 	Ratio float64
 
-	// Slow is the duration from which a request of an MCP method is kept, on the side that measures it. Zero means
-	// DefaultSlow. Negative disables the rule.
+	// Slow is the duration from which the span of an MCP method is kept, unless the request waits for a person, a task
+	// or news. Client and server each measure their own span. Zero means DefaultSlow. A negative value disables the rule.
 	Slow time.Duration
 
 	// MaxBytes bounds the memory for held spans and for the data about open spans. Zero means DefaultMaxBytes, which is

@@ -17,7 +17,9 @@ type Subject struct {
 	// Unordered means that messages may overtake each other, as HTTP requests do.
 	Unordered bool
 
-	// Notices means that Conn.Cancel sends the notice, as it does if all requests share one stream.
+	// Notices means that Conn.Cancel sends the notice that it gets, a notifications/cancelled. A transport must do so if
+	// all requests share one stream, because closing this stream would end the other requests, too. If each request has
+	// its own stream, Conn.Cancel may close that stream instead. Without Notices, the tests do not check the notice.
 	Notices bool
 }
 
