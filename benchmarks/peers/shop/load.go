@@ -16,6 +16,7 @@ import (
 // Report is the outcome of a load.
 type Report struct {
 	Requests  int             // without notifications and ends of sessions, which the benchmark does not count
+	Sent      int             // Requests, and those before the measurement
 	Took      time.Duration   // of the measured time
 	Latencies []time.Duration // of the tool calls, in ascending order
 }
@@ -28,8 +29,9 @@ func (r *Report) Percentile(q int) time.Duration {
 	return r.Latencies[max(0, (len(r.Latencies)*q+99)/100-1)]
 }
 
-// Load sends the load of the benchmark: each client calls the three tools and lists the tools again and again, each time
-// in a new session of revision 2024-11-05. It measures after warm. A wrong answer is an error.
+// Load sends the load of the benchmark: each client calls the three tools and lists the tools again and again, each
+// time in a new session of revision 2024-11-05. It measures after warm. A wrong answer is an error, and so is a
+// measurement without a call.
 func Load(ctx context.Context, url string, clients int, warm, measured time.Duration) (*Report, error) {
 	web := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	defer web.CloseIdleConnections()
@@ -49,12 +51,19 @@ func Load(ctx context.Context, url string, clients int, warm, measured time.Dura
 			mu.Lock()
 			defer mu.Unlock()
 			report.Requests += c.requests
+			report.Sent += c.sent
 			report.Latencies = append(report.Latencies, c.latencies...)
 		})
 	}
 	wg.Wait()
 	slices.Sort(report.Latencies)
-	return report, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if len(report.Latencies) == 0 {
+		return nil, fmt.Errorf("no call within %v", measured)
+	}
+	return report, nil
 }
 
 // task is a request in a session of its own, with a check of its result.
@@ -75,7 +84,9 @@ func tasksOf(user string) []task {
 		}),
 		call("checkout", `{"user_id":"`+user+`","items":[{"product_id":42,"quantity":2},{"product_id":1337,"quantity":1}]}`,
 			func(r *Confirmed) bool { return r.Status == "confirmed" && r.Total > 0 && r.Count == 2 }),
-		{method: "tools/list", params: "{}", right: func(text string) bool { return strings.Count(text, `"inputSchema"`) == 3 }},
+		{method: "tools/list", params: "{}", right: func(text string) bool {
+			return strings.Count(text, `"inputSchema"`) == 3
+		}},
 	}
 }
 
@@ -93,7 +104,8 @@ type client struct {
 	url        string
 	begin, end time.Time
 	tasks      []task
-	requests   int
+	requests   int // as in Report
+	sent       int // as in Report
 	latencies  []time.Duration
 }
 
@@ -130,6 +142,7 @@ func (c *client) session(t task) error {
 	if err := t.check(text); err != nil {
 		return err
 	}
+	c.sent += 2
 	if began.After(c.begin) {
 		if c.requests += 2; t.tool {
 			c.latencies = append(c.latencies, took)

@@ -25,8 +25,8 @@ const (
 	checkoutText = "Buy products"
 )
 
-// Server returns a stateless server with the tools of the shop, at /mcp, with its health at /health. The library has its
-// defaults.
+// Server returns a stateless server with the tools of the shop, at /mcp, with its health at /health. The library has
+// its defaults.
 func Server(library string, s *Shop) (http.Handler, error) {
 	var handler http.Handler
 	var err error
@@ -45,7 +45,9 @@ func Server(library string, s *Shop) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
-	mux.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"status": "ok"}) })
+	mux.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]string{"status": "ok"})
+	})
 	return mux, nil
 }
 

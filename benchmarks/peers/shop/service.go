@@ -97,7 +97,8 @@ func calculate(w http.ResponseWriter, r *http.Request, all []Product) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	t := Total{OrderID: fmt.Sprintf("ORD-%s-%d", strings.ReplaceAll(order.UserID, "-", ""), len(order.Items)), Shipping: 5.99}
+	id := fmt.Sprintf("ORD-%s-%d", strings.ReplaceAll(order.UserID, "-", ""), len(order.Items))
+	t := Total{OrderID: id, Shipping: 5.99}
 	for _, item := range order.Items {
 		if item.ProductID >= 1 && item.ProductID <= len(all) {
 			t.Subtotal += all[item.ProductID-1].Price * float64(item.Quantity)

@@ -8,7 +8,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// TestEveryLibraryKeepsTheContract sends the load of the benchmark, whose checks are those of the contract, for a moment.
+// TestEveryLibraryKeepsTheContract sends the load of the benchmark for a moment. The load checks the answers.
 func TestEveryLibraryKeepsTheContract(t *testing.T) {
 	service := httptest.NewServer(Service())
 	defer service.Close()
@@ -30,7 +30,7 @@ func TestEveryLibraryKeepsTheContract(t *testing.T) {
 			server := httptest.NewServer(handler)
 			defer server.Close()
 			r, err := Load(t.Context(), server.URL+"/mcp", 2, 0, 500*time.Millisecond)
-			if err != nil || r.Requests == 0 || len(r.Latencies) == 0 {
+			if err != nil || r.Requests == 0 || r.Sent < r.Requests {
 				t.Errorf("got %+v, %v", r, err)
 			}
 		})

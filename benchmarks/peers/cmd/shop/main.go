@@ -148,10 +148,9 @@ func one(ctx context.Context, library string, env []string, clients int, warm, m
 	if u, ok := state.SysUsage().(*syscall.Rusage); ok {
 		usage = fmt.Sprintf("%d MiB", u.Maxrss>>10)
 	}
-	all := float64(r.Requests) * float64(warm+measured) / float64(measured) // about as many as during the warm-up
 	fmt.Printf("| %s | %.0f | %v | %v | %v | %v | %.0f µs | %s |\n", library, r.Rate(),
 		(sum / time.Duration(len(r.Latencies))).Round(10*time.Microsecond), ms(r.Percentile(50)), ms(r.Percentile(95)),
-		ms(r.Percentile(99)), float64((state.UserTime()+state.SystemTime()).Microseconds())/all, usage)
+		ms(r.Percentile(99)), float64((state.UserTime()+state.SystemTime()).Microseconds())/float64(r.Sent), usage)
 	return nil
 }
 
