@@ -134,11 +134,11 @@ func (s *Shop) Search(ctx context.Context, p SearchParams) (*Found, error) {
 		"limit":     {strconv.Itoa(p.Limit)},
 	}
 	found := &Found{ServerType: s.server}
-	var popular []string
+	var popular []string // the ten with the highest scores
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return s.get(ctx, "/products/search?"+query.Encode(), found) })
 	both.Go(func() (err error) {
-		popular, err = s.redis.ZRevRange(ctx, popularKey, 0, 9).Result()
+		popular, err = s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: popularKey, Stop: 9, Rev: true}).Result()
 		return err
 	})
 	if err := both.Wait(); err != nil {
