@@ -138,7 +138,7 @@ func (s *Shop) Search(ctx context.Context, p SearchParams) (*Found, error) {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return s.get(ctx, "/products/search?"+query.Encode(), found) })
 	both.Go(func() (err error) {
-		popular, err = s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: popularKey, Stop: 9, Rev: true}).Result()
+		popular, err = s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: popularKey, Start: 0, Stop: 9, Rev: true}).Result()
 		return err
 	})
 	if err := both.Wait(); err != nil {
