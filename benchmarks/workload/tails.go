@@ -65,7 +65,7 @@ func tail(b *testing.B, p Peer, t Transport) {
 		b.Fatal(err)
 	}
 	for _, q := range []float64{50, 90, 99, 99.9, 99.99, 100} {
-		b.ReportMetric(float64(percentile(latencies, q)), fmt.Sprintf("p%v-ns", q))
+		b.ReportMetric(float64(Percentile(latencies, q)), fmt.Sprintf("p%v-ns", q))
 	}
 }
 
@@ -108,7 +108,7 @@ func dueAfter(i int) time.Duration {
 	return second + time.Duration(max(0, i-burst+1))*time.Second/(callsPerSecond-burst+1)
 }
 
-// percentile returns the smallest of the sorted latencies that is at least as long as q percent of them.
-func percentile(sorted []time.Duration, q float64) time.Duration {
+// Percentile returns the smallest of the sorted latencies that is at least as long as q percent of them.
+func Percentile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[max(0, int(math.Ceil(q/100*float64(len(sorted))))-1)]
 }

@@ -26,7 +26,7 @@ func TestLatencyCountsFromTheTimeWhenACallIsDue(t *testing.T) {
 		}
 		got, err = onTime(callsPerSecond, stalled)
 		// A tenth of the calls is due at once, and the others wait less and less: for half a second on average.
-		if p50, p99 := percentile(got, 50), percentile(got, 99); err != nil || p50 < 500*time.Millisecond ||
+		if p50, p99 := Percentile(got, 50), Percentile(got, 99); err != nil || p50 < 500*time.Millisecond ||
 			p50 > 600*time.Millisecond || p99 != time.Second {
 			t.Errorf("a stall of a second: got p50 %v, p99 %v, %v", p50, p99, err)
 		}
@@ -48,11 +48,11 @@ func TestPercentileIsTheNearestRank(t *testing.T) {
 		hundred[i] = time.Duration(i + 1)
 	}
 	for q, want := range map[float64]time.Duration{50: 50, 99: 99, 99.9: 100, 100: 100} {
-		if got := percentile(hundred, q); got != want {
+		if got := Percentile(hundred, q); got != want {
 			t.Errorf("percentile %v of 1 to 100: want %d, got %d", q, want, got)
 		}
 	}
-	if got := percentile([]time.Duration{7}, 50); got != 7 {
+	if got := Percentile([]time.Duration{7}, 50); got != 7 {
 		t.Errorf("one value: want 7, got %d", got)
 	}
 }

@@ -15,9 +15,6 @@ import (
 // TestJSONIsWeighedBeforeDecoding sends small requests that become large: by objects, by numbers, and by strings in
 // lists, with names in both spellings and with escapes.
 func TestJSONIsWeighedBeforeDecoding(t *testing.T) {
-	if heap.Raced {
-		t.Skip("the race detector uses memory itself")
-	}
 	s := startHTTP(t)
 	const histogram = `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"histogram":{"dataPoints":[{`
 	for name, bomb := range map[string]struct{ path, head, each, tail string }{

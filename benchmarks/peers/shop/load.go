@@ -2,6 +2,7 @@ package shop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,11 +24,6 @@ type Report struct {
 
 // Rate returns the number of requests in a second.
 func (r *Report) Rate() float64 { return float64(r.Requests) / r.Took.Seconds() }
-
-// Percentile returns the latency that q percent of the calls did not exceed.
-func (r *Report) Percentile(q int) time.Duration {
-	return r.Latencies[max(0, (len(r.Latencies)*q+99)/100-1)]
-}
 
 // Load sends the load of the benchmark: each client calls the three tools and lists the tools again and again, each
 // time in a new session of revision 2024-11-05. It measures after warm. A wrong answer is an error, and so is a
@@ -197,5 +193,5 @@ func (c *client) send(method, body, session string) (response []byte, sessionID 
 	if err == nil && resp.StatusCode >= 300 {
 		err = fmt.Errorf("%s: %.300q", resp.Status, text)
 	}
-	return text, orElse(resp.Header.Get("Mcp-Session-Id"), session), err
+	return text, cmp.Or(resp.Header.Get("Mcp-Session-Id"), session), err
 }

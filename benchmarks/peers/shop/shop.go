@@ -9,6 +9,7 @@ package shop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -125,8 +126,8 @@ func (s *Shop) Close() error {
 
 // Search searches the products, and ranks them.
 func (s *Shop) Search(ctx context.Context, p SearchParams) (*Found, error) {
-	p.Category = orElse(p.Category, "Electronics")
-	p.MinPrice, p.MaxPrice, p.Limit = orElse(p.MinPrice, 50), orElse(p.MaxPrice, 500), orElse(p.Limit, 10)
+	p.Category = cmp.Or(p.Category, "Electronics")
+	p.MinPrice, p.MaxPrice, p.Limit = cmp.Or(p.MinPrice, 50), cmp.Or(p.MaxPrice, 500), cmp.Or(p.Limit, 10)
 	query := url.Values{
 		"category":  {p.Category},
 		"min_price": {strconv.FormatFloat(p.MinPrice, 'f', -1, 64)},
@@ -159,7 +160,7 @@ func (s *Shop) Search(ctx context.Context, p SearchParams) (*Found, error) {
 
 // UserCart returns the cart and the recent orders of a user.
 func (s *Shop) UserCart(ctx context.Context, p CartParams) (*UserCart, error) {
-	user := orElse(p.UserID, defaultUser)
+	user := cmp.Or(p.UserID, defaultUser)
 	stored, err := s.redis.HGetAll(ctx, cartKey(user)).Result()
 	if err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func (s *Shop) UserCart(ctx context.Context, p CartParams) (*UserCart, error) {
 
 // Checkout buys the items.
 func (s *Shop) Checkout(ctx context.Context, p CheckoutParams) (*Confirmed, error) {
-	user, items := orElse(p.UserID, defaultUser), p.Items
+	user, items := cmp.Or(p.UserID, defaultUser), p.Items
 	if len(items) == 0 {
 		items = []Item{{42, 2}, {1337, 1}}
 	}
@@ -262,12 +263,4 @@ func (s *Shop) do(r *http.Request, into any) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
-}
-
-func orElse[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/benchmarks/peers/shop"
+	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
 func main() {
@@ -148,9 +149,12 @@ func one(ctx context.Context, library string, env []string, clients int, warm, m
 	if u, ok := state.SysUsage().(*syscall.Rusage); ok {
 		usage = fmt.Sprintf("%d MiB", u.Maxrss>>10)
 	}
-	fmt.Printf("| %s | %.0f | %v | %v | %v | %v | %.0f µs | %s |\n", library, r.Rate(),
-		(sum / time.Duration(len(r.Latencies))).Round(10*time.Microsecond), ms(r.Percentile(50)), ms(r.Percentile(95)),
-		ms(r.Percentile(99)), float64((state.UserTime()+state.SystemTime()).Microseconds())/float64(r.Sent), usage)
+	spent := float64((state.UserTime() + state.SystemTime()).Microseconds()) / float64(r.Sent)
+	fmt.Printf("| %s | %.0f | %v |", library, r.Rate(), ms(sum/time.Duration(len(r.Latencies))))
+	for _, q := range []float64{50, 95, 99} {
+		fmt.Printf(" %v |", ms(workload.Percentile(r.Latencies, q)))
+	}
+	fmt.Printf(" %.0f µs | %s |\n", spent, usage)
 	return nil
 }
 
@@ -180,7 +184,12 @@ func startRedis(ctx context.Context) (url string, end func(), err error) {
 		if c, err := net.Dial("unix", socket); err == nil {
 			return "unix://" + socket, end, c.Close()
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			end()
+			return "", nil, context.Cause(ctx)
+		}
 	}
 	end()
 	return "", nil, errors.New("redis-server does not answer")
