@@ -18,7 +18,7 @@ func TestProofDetectsWrongTraces(t *testing.T) {
 		{kind: "CLIENT", name: "again", service: "c", link: "first", message: ""},
 	}}
 	right := func() *jaeger.Trace {
-		at := func(ms int) time.Time { return time.Unix(1, 0).Add(time.Duration(ms) * time.Millisecond) }
+		at := func(cs int) time.Time { return time.Unix(1, 0).Add(time.Duration(cs) * 10 * time.Millisecond) }
 		resource := map[string]any{"telemetry.sdk.language": "go"}
 		span := func(id, parent, service, kind, name string, start, end int) *jaeger.Span {
 			return &jaeger.Span{TraceID: "t", ID: id, ParentID: parent, Service: service, Kind: kind, Name: name,
@@ -63,12 +63,12 @@ func TestProofDetectsWrongTraces(t *testing.T) {
 		"a wrong link":      {func(tr *jaeger.Trace) { tr.Spans[3].Links[0].SpanID = "1" }, "want one link"},
 		"a link too many":   {func(tr *jaeger.Trace) { tr.Spans[1].Links = tr.Spans[3].Links }, "want no link"},
 		"an early start":    {func(tr *jaeger.Trace) { tr.Spans[2].Start = tr.Spans[0].Start }, "begins"},
-		"a late end":        {func(tr *jaeger.Trace) { tr.Spans[2].Duration = 35 * time.Millisecond }, "ends 5ms after"},
+		"a late end":        {func(tr *jaeger.Trace) { tr.Spans[2].Duration = 450 * time.Millisecond }, "ends 150ms after"},
 		"links out of time": {func(tr *jaeger.Trace) {
-			tr.Spans[1].Duration = 55 * time.Millisecond
+			tr.Spans[1].Duration = 650 * time.Millisecond
 		}, "before first has ended"},
 		"a slow foreigner": {func(tr *jaeger.Trace) {
-			tr.Spans[2].Resource, tr.Spans[2].Duration = nil, 45*time.Millisecond
+			tr.Spans[2].Resource, tr.Spans[2].Duration = nil, 550*time.Millisecond
 		}, "longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
