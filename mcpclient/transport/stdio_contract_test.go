@@ -18,13 +18,6 @@ func TestStdioPassesTransportTests(t *testing.T) {
 	})
 }
 
-func TestStdioWithEmptyFaultPlanPassesTransportTests(t *testing.T) {
-	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
-		h := newHarness(t)
-		return unbroken(t, transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true})
-	})
-}
-
 // TestStdioReceiveIsInterruptible checks that Stdio supports interruptions, because the contract tests skip them
 // otherwise.
 func TestStdioReceiveIsInterruptible(t *testing.T) {
