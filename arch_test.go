@@ -69,6 +69,12 @@ var arrows = map[string][]string{
 	"internal/command/traceview": {
 		"internal/command/backend", "internal/loopback", "internal/otlpsink", "internal/page", "internal/waterfall", "mcp",
 	},
+	"internal/command/inspectview": {
+		"inspect", "inspect/debugpage", "internal/command/toolargs", "internal/command/toolform",
+		"internal/command/traceview", "internal/explain", "internal/inspector", "internal/loopback", "internal/otlpsink",
+		"internal/page", "internal/schema", "mcp", "mcp/contextcost", "mcpclient", "mcpclient/connstate",
+		"mcpclient/telemetry/names", "mcpclient/transport",
+	},
 	"internal/given":              {"mcp"},
 	"internal/clientinput":        {"mcp"},
 	"internal/running":            {"inspect"},

@@ -28,6 +28,7 @@ type connection struct {
 	endless                bool          // the command runs until it is interrupted
 	examines               bool          // the command is "doctor", which has its own timeouts and draws no trace
 	passes                 bool          // the command is "proxy"; the host sends the requests and sets the timeouts
+	paged                  bool          // the command is "inspect", whose pages show results and traces
 	longest                time.Duration // the longest request timeout of all servers
 	pin                    string
 	roots                  roots
@@ -75,13 +76,13 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			"`DURATION`. The default is 60s until the first output of a process, and 30s from there")
 	})
 	grouped(f, groupShown, func(f *pflag.FlagSet) {
-		if !c.passes {
+		if !c.passes && !c.paged {
 			f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
 		}
-		if !c.passes && !c.examines {
+		if !c.passes && !c.examines && !c.paged {
 			f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
 		}
-		if !c.examines {
+		if !c.examines && !c.paged {
 			c.web.flags(f)
 		}
 		f.BoolVarP(&c.verbose, "verbose", "v", false,
@@ -256,10 +257,7 @@ func (c *connection) answers(server string) []mcpclient.Feature {
 			return c.console.visit(ctx, server, e)
 		}, &mcpclient.URLElicitationOptions{RetryWithin: -1}), // see visitAll
 	}
-	if len(c.roots) > 0 {
-		features = append(features, mcpclient.UseRoots(c.roots...))
-	}
-	return features
+	return append(features, c.roots.features()...)
 }
 
 // failed sets the exit code for the error of a call.
@@ -284,6 +282,14 @@ func (c *connection) failed(err error) error {
 
 // roots are the directories in which servers may work.
 type roots []*mcp.Root
+
+// features returns the feature that announces the directories; nil without any.
+func (r roots) features() []mcpclient.Feature {
+	if len(r) == 0 {
+		return nil
+	}
+	return []mcpclient.Feature{mcpclient.UseRoots(r...)}
+}
 
 // add adds a directory by its path.
 func (r *roots) add(path string) error {

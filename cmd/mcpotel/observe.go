@@ -72,12 +72,17 @@ func (o *observation) publish(w webFlag) error {
 		return nil
 	}
 	if o.sink == nil {
-		return misuse("--web needs the telemetry in this process, but the environment names a collector or " +
-			"an exporter (OTEL_EXPORTER_OTLP_…ENDPOINT, OTEL_…_EXPORTER): unset the variable")
+		return noSink("--web")
 	}
 	var err error
 	o.site, err = openSite("web", w.address, withDebugPage(traceview.Options{Snapshot: o.sink.Snapshot}))
 	return err
+}
+
+// noSink returns the error for pages without a receiver in this process.
+func noSink(what string) error {
+	return misuse("%s needs the telemetry in this process, but the environment names a collector or "+
+		"an exporter (OTEL_EXPORTER_OTLP_…ENDPOINT, OTEL_…_EXPORTER): unset the variable", what)
 }
 
 // stay keeps the page open until ctx ends. Without a page it returns immediately.

@@ -28,9 +28,9 @@ var style string
 var script string
 
 // policy is the Content-Security-Policy. It allows only the stylesheet, the script, requests of the script to this
-// host, the icon, and forms to this host.
+// host, images and sounds in the page itself, and forms to this host.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; connect-src 'self'; img-src data:; "+
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(script))
+	"media-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(script))
 
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -91,6 +91,13 @@ var functions = template.FuncMap{
 		}
 		return fmt.Sprintf("%d %ss", n, word)
 	},
+}
+
+// Part returns a template as a part of another page.
+func (t *Templates) Part(name string, data any) (template.HTML, error) {
+	var b strings.Builder
+	err := t.all.ExecuteTemplate(&b, name, data)
+	return template.HTML(b.String()), err // escaped by its template
 }
 
 // Write responds with a template in the frame, or with Not Modified if the client has the same page.

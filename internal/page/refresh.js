@@ -1,5 +1,6 @@
 // Fetches the page again at the interval in <html data-refresh="milliseconds"> and replaces <main>, but only while the
-// tab is visible. Open elements stay open, and the page stays unchanged while the reader uses an input or selects text.
+// tab is visible. Open elements stay open, and the page stays unchanged while the reader uses an input, has changed one,
+// or selects text.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -12,11 +13,18 @@
     live.textContent = text;
   };
 
-  // inUse reports whether a replacement would disturb the reader: an input has the focus, or text is selected.
+  // changed reports whether the reader has changed an input.
+  const changed = input => input.matches("select") ?
+    input.selectedIndex !== Math.max([...input.options].findIndex(o => o.defaultSelected), 0) :
+    input.value !== input.defaultValue || input.checked !== input.defaultChecked;
+
+  // inUse reports whether a replacement would disturb the reader: an input has the focus or was changed, or text is
+  // selected.
   const inUse = main => {
     const at = document.activeElement;
     const selection = getSelection();
     return main.contains(at) && at.matches("input, select, textarea") ||
+      [...main.querySelectorAll("input, select, textarea")].some(changed) ||
       !selection.isCollapsed && main.contains(selection.anchorNode);
   };
 

@@ -90,21 +90,25 @@ func TestTextHasContrastInBothSchemes(t *testing.T) {
 // TestPagesAreAccessible checks the names, roles and keyboard access that people with screen readers need.
 func TestPagesAreAccessible(t *testing.T) {
 	for name, address := range pages(t) {
-		tab := open(t, Desktop, address)
-		type faults struct {
-			Lang                     string
-			H1, Unlabelled, Nameless int
-			Doubles                  []string
-		}
-		f := eval[faults](t, tab, `(() => {
-			const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
-			return {Lang: document.documentElement.lang, H1: document.querySelectorAll("h1").length,
-				Unlabelled: [...document.querySelectorAll("input, select")].filter(e => !e.labels.length).length,
-				Nameless: [...document.querySelectorAll("a, button, summary")].filter(e => !e.textContent.trim()).length,
-				Doubles: ids.filter((id, i) => ids.indexOf(id) !== i)};
-		})()`)
-		if f.Lang != "en" || f.H1 != 1 || f.Unlabelled+f.Nameless+len(f.Doubles) > 0 {
-			t.Errorf("%s: want a language, one heading of the first level, labels, names, and ids that differ, got %+v", name, f)
-		}
+		checkAccess(t, open(t, Desktop, address), name)
+	}
+}
+
+func checkAccess(t *testing.T, tab *Tab, name string) {
+	t.Helper()
+	type faults struct {
+		Lang                     string
+		H1, Unlabelled, Nameless int
+		Doubles                  []string
+	}
+	f := eval[faults](t, tab, `(() => {
+		const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+		return {Lang: document.documentElement.lang, H1: document.querySelectorAll("h1").length,
+			Unlabelled: [...document.querySelectorAll("input:not([type=hidden]), select, textarea")].filter(e => !e.labels.length).length,
+			Nameless: [...document.querySelectorAll("a, button, summary")].filter(e => !e.textContent.trim()).length,
+			Doubles: ids.filter((id, i) => ids.indexOf(id) !== i)};
+	})()`)
+	if f.Lang != "en" || f.H1 != 1 || f.Unlabelled+f.Nameless+len(f.Doubles) > 0 {
+		t.Errorf("%s: want a language, one heading of the first level, labels, names, and ids that differ, got %+v", name, f)
 	}
 }

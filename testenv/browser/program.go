@@ -128,6 +128,20 @@ func (p *Program) Stop() error {
 	return p.cmd.Wait()
 }
 
+// Inspect starts "mcpotel inspect" with the command of a server. It returns the program and the address of its page.
+func Inspect(path string, server ...string) (*Program, string, error) {
+	p, err := Run(path, append([]string{"inspect", "--"}, server...)...)
+	if err != nil {
+		return nil, "", err
+	}
+	m, err := p.Await(`The pages are at (\S+)`)
+	if err != nil {
+		p.Stop()
+		return nil, "", err
+	}
+	return p, m[1], nil
+}
+
 // Demo starts the demo, waits until it has played all of its scenes, and returns it and the URL of its page.
 func Demo(path string) (*Program, string, error) {
 	p, err := Run(path, "demo", "--web")

@@ -99,5 +99,13 @@ var viewerArea = area{
 				"records and {bytes internal/command/traceview.pageBudget} of values",
 			full: "the page has the total number", test: "internal/command/traceview.TestTooManySeriesAreCountedNotKept",
 		},
+		{
+			what: "What a person did with `mcpotel inspect`", where: []string{
+				"internal/command/inspectview.Session.operations", "internal/command/inspectview.frames.all"},
+			bound: "{internal/command/inspectview.maxOperations} calls with {bytes internal/command/inspectview.maxResultRoom} of " +
+				"results; {internal/command/inspectview.maxFrames} frames with {bytes internal/command/inspectview.maxFrameRoom}",
+			full: "the oldest are dropped; a call is refused if {internal/command/inspectview.maxInFlight} are in flight",
+			test: "internal/command/inspectview.TestSessionKeepsWithinItsBounds",
+		},
 	},
 }

@@ -2,7 +2,9 @@ package traceview
 
 import (
 	"embed"
+	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +27,8 @@ type Options struct {
 	Jaeger   *Jaeger                  // the backend for traces that were not received; nil for none
 	GRPC     string                   // the OTLP/gRPC endpoint, for the hint on an empty list: "host:port"
 	HTTP     string                   // the same over HTTP: "http://host:port"
-	Pages    []page.Link              // other pages of the site, linked from the header
+	Before   []page.Link              // other pages of the site, linked from the header before the traces
+	Pages    []page.Link              // other pages of the site, linked from the header after the logs
 }
 
 // The refresh intervals of the pages' script.
@@ -34,15 +37,21 @@ const (
 	refreshJaeger = 5 * time.Second
 )
 
-// New returns a handler for the pages. It serves them only to the loopback.
-func New(o Options) http.Handler {
+// Pages serve the pages of one receiver. They are safe for concurrent use.
+type Pages struct {
+	view    *view
+	handler http.Handler
+}
+
+// New returns the pages. They serve only the loopback.
+func New(o Options) *Pages {
 	if o.Snapshot == nil {
 		o.Snapshot = func() otlpsink.Snapshot { return otlpsink.Snapshot{} }
 	}
 	v := &view{Options: o, services: newPalette(), metrics: newMeters()}
 	mux := http.NewServeMux()
 	for path, serve := range map[string]http.HandlerFunc{
-		"/{$}": v.list, "/traces.json": v.list,
+		"/{$}": v.list, "/traces": v.list, "/traces.json": v.list,
 		"/trace/{id}": v.trace, "/trace": v.lookUp,
 		"/metrics": v.metricsPage, "/metrics.json": v.metricsPage,
 		"/logs": v.logsPage, "/logs.json": v.logsPage,
@@ -50,7 +59,20 @@ func New(o Options) http.Handler {
 		mux.Handle("GET "+path, serve)
 	}
 	mux.HandleFunc("GET /", v.nowhere)
-	return loopback.Only(mux)
+	return &Pages{v, loopback.Only(mux)}
+}
+
+// ServeHTTP responds with a page or its JSON.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+// Trace returns the waterfall and the log records of a trace, for another page of the site. It returns no HTML if no span
+// of the trace has been received.
+func (p *Pages) Trace(id string) (template.HTML, error) {
+	t := p.view.received(id)
+	if len(t.spans) == 0 {
+		return "", nil
+	}
+	return templates.Part("body", p.view.tracePage(t))
 }
 
 // A view serves the pages of one receiver.
@@ -62,8 +84,8 @@ type view struct {
 
 // frame returns the parts that all pages share.
 func (v *view) frame(title string, data any) page.Page {
-	p := page.Page{Title: title + " · mcpotel", Home: "/", Refresh: refresh, Data: data}
-	for _, l := range []page.Link{{Text: "Traces", Href: "/"}, {Text: "Metrics", Href: "/metrics"},
+	p := page.Page{Title: title + " · mcpotel", Home: "/", Nav: slices.Clone(v.Before), Refresh: refresh, Data: data}
+	for _, l := range []page.Link{{Text: "Traces", Href: "/traces"}, {Text: "Metrics", Href: "/metrics"},
 		{Text: "Logs", Href: "/logs"}} {
 		l.Here = l.Text == title
 		p.Nav = append(p.Nav, l)

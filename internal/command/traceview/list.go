@@ -173,7 +173,7 @@ func (p *listPage) fold(v *view, f filter, traces *[]summary) {
 		return s.Connecting
 	})
 	f.Connects = true
-	p.Folds, p.Folded, p.FoldedIn = v.folded(connecting), len(connecting), "/"+f.query()
+	p.Folds, p.Folded, p.FoldedIn = v.folded(connecting), len(connecting), f.query()
 }
 
 func (v *view) listRow(s summary) listRow {

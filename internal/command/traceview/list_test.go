@@ -188,7 +188,7 @@ func TestConnectionTracesAreFoldedWithTheirNumber(t *testing.T) {
 		t.Errorf("similar traces in one line (-want +got):\n%s", diff)
 	}
 
-	if href := fold.one(t, "p").one(t, "a").attrs["href"]; href != "/?connects=1" {
+	if href := fold.one(t, "p").one(t, "a").attrs["href"]; href != "?connects=1" {
 		t.Errorf("want a link to the list with all traces, got %s", href)
 	}
 	all := getPage(t, h, "/?connects=1")

@@ -37,6 +37,9 @@ func run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil { // for pictures of commands
+		return err
+	}
 	b, err := browser.Start(ctx)
 	if err != nil {
 		return err
@@ -50,6 +53,9 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	if err := p.terminal(mcpotel); err != nil {
+		return err
+	}
+	if err := p.inspect(mcpotel); err != nil {
 		return err
 	}
 	demo, url, err := browser.Demo(mcpotel)

@@ -1,0 +1,229 @@
+package inspectview
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// A block is a part of a result as the page shows it.
+type block struct {
+	Kind  string       // text, json, image, audio, link or note
+	Label string       // who says it, or what it is
+	Text  string       // of kinds text, link and note
+	JSON  *node        // of kind json
+	Data  template.URL // of kinds image and audio
+	URI   string       // of a link or an embedded resource
+}
+
+// The bounds of the parts of a result.
+const (
+	maxBlocks    = 200
+	maxBlockText = 512 << 10 // characters of a text
+	maxMedia     = 16 << 20  // characters of base64
+	maxNodes     = 5000      // of a JSON value
+	maxNodeDepth = 40
+	maxNodeText  = 10_000 // characters of a string in JSON
+)
+
+// blocksOf returns the blocks of a result.
+func blocksOf(result any) (all []block) {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		label := "structured content"
+		for _, c := range r.Content {
+			if text, ok := c.(*mcp.TextContent); ok && r.StructuredContent != nil && sameJSON(text.Text, r.StructuredContent) {
+				label = "structured content, and the same as text"
+				continue
+			}
+			all = append(all, blockOf(c))
+		}
+		if r.StructuredContent != nil {
+			all = append(all, block{Kind: "json", Label: label, JSON: treeOf(r.StructuredContent)})
+		}
+	case *mcp.ReadResourceResult:
+		for _, c := range r.Contents {
+			all = append(all, contentsOf(c))
+		}
+	case *mcp.GetPromptResult:
+		if r.Description != "" {
+			all = append(all, block{Kind: "note", Text: cut(maxText, r.Description)})
+		}
+		for _, m := range r.Messages {
+			b := blockOf(m.Content)
+			b.Label = strings.TrimSpace(cut(maxName, string(m.Role)) + " " + b.Label)
+			all = append(all, b)
+		}
+	}
+	if more := len(all) - maxBlocks; more > 0 {
+		all = append(all[:maxBlocks], block{Kind: "note", Text: fmt.Sprintf("%d more parts are not shown; see the frames", more)})
+	}
+	return all
+}
+
+// sameJSON reports whether a text is a JSON value, apart from white space.
+func sameJSON(text string, raw json.RawMessage) bool {
+	var a, b bytes.Buffer
+	return json.Compact(&a, []byte(text)) == nil && json.Compact(&b, raw) == nil && bytes.Equal(a.Bytes(), b.Bytes())
+}
+
+// blockOf returns the block of one content.
+func blockOf(c mcp.Content) block {
+	switch c := c.(type) {
+	case *mcp.TextContent:
+		return textBlock(c.Text)
+	case *mcp.ImageContent:
+		return media("image", c.MIMEType, c.Data)
+	case *mcp.AudioContent:
+		return media("audio", c.MIMEType, c.Data)
+	case *mcp.ResourceLink:
+		return block{Kind: "link", Label: "link", Text: cut(maxName, c.Name), URI: cut(maxText, c.URI)}
+	case *mcp.EmbeddedResource:
+		b := contentsOf(c.Resource)
+		b.Label = "embedded resource"
+		return b
+	}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return block{Kind: "note", Text: err.Error()}
+	}
+	return block{Kind: "json", Label: "unknown content", JSON: treeOf(raw)}
+}
+
+// contentsOf returns the block of the contents of a resource.
+func contentsOf(c *mcp.ResourceContents) block {
+	b := block{Kind: "note", Text: "binary, not shown: " + cut(maxName, c.MIMEType)}
+	switch {
+	case c.Blob == nil:
+		b = textBlock(c.Text)
+	case strings.HasPrefix(c.MIMEType, "image/"):
+		b = media("image", c.MIMEType, *c.Blob)
+	case strings.HasPrefix(c.MIMEType, "audio/"):
+		b = media("audio", c.MIMEType, *c.Blob)
+	}
+	b.URI = cut(maxText, c.URI)
+	return b
+}
+
+// textBlock returns the block of a text. A text that is a JSON object or array is shown as a tree.
+func textBlock(text string) block {
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if jsontext.Value(trimmed).IsValid() {
+			return block{Kind: "json", Label: "text, as JSON", JSON: treeOf([]byte(trimmed))}
+		}
+	}
+	return block{Kind: "text", Text: cut(maxBlockText, text)}
+}
+
+// mediaTypes are the types of images and sounds that a browser shows without running anything.
+var mediaTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg", "audio/ogg",
+	"audio/webm", "audio/mp4", "audio/flac"}
+
+// media returns the block of an image or a sound, or a note if the page cannot show it.
+func media(kind, mimeType, data string) block {
+	_, err := base64.StdEncoding.DecodeString(data)
+	switch {
+	case !slices.Contains(mediaTypes, mimeType):
+		return block{Kind: "note", Text: fmt.Sprintf("%s of type %s, which the page does not show; %d characters of base64",
+			kind, cut(maxName, mimeType), len(data))}
+	case len(data) > maxMedia:
+		return block{Kind: "note", Text: fmt.Sprintf("%s with %d characters of base64, too large for the page", kind, len(data))}
+	case err != nil:
+		return block{Kind: "note", Text: kind + " that is not base64: " + cut(maxName, err.Error())}
+	}
+	return block{Kind: kind, Label: mimeType, Data: template.URL("data:" + mimeType + ";base64," + data)}
+}
+
+// A node is a value of JSON as a tree.
+type node struct {
+	Key   string // name of a member, or index of an element; empty at the root
+	Kind  string // object, array, string or other
+	Text  string // of a string or another value
+	Nodes []node
+	Open  bool // shown with its members
+	More  int  // members that are not shown
+}
+
+// treeOf returns a value as a tree.
+func treeOf(raw []byte) *node {
+	budget := maxNodes
+	n := treeIn("", raw, 0, &budget)
+	return &n
+}
+
+func treeIn(key string, raw []byte, depth int, budget *int) node {
+	*budget--
+	n := node{Key: cut(maxName, key), Kind: "other", Text: cut(maxNodeText, string(raw)), Open: depth < 3}
+	if len(raw) == 0 || depth >= maxNodeDepth {
+		return n
+	}
+	switch raw[0] {
+	case '"':
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			n.Kind, n.Text = "string", cut(maxNodeText, text)
+		}
+	case '{', '[':
+		n.Kind, n.Text = "object", ""
+		if raw[0] == '[' {
+			n.Kind = "array"
+		}
+		d := jsontext.NewDecoder(bytes.NewReader(raw))
+		if _, err := d.ReadToken(); err != nil {
+			return n
+		}
+		for i := 0; d.PeekKind() != '}' && d.PeekKind() != ']'; i++ {
+			name := fmt.Sprint(i)
+			if n.Kind == "object" {
+				t, err := d.ReadToken()
+				if err != nil {
+					return n
+				}
+				name = t.String()
+			}
+			value, err := d.ReadValue()
+			if err != nil {
+				return n
+			}
+			if *budget <= 0 {
+				n.More++
+				continue
+			}
+			n.Nodes = append(n.Nodes, treeIn(name, value.Clone(), depth+1, budget))
+		}
+	}
+	return n
+}
+
+// indented returns JSON with line breaks; the text itself if it is not JSON.
+func indented(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// sorted returns the entries of m in the order of their keys.
+func sorted(m map[string]string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
