@@ -213,6 +213,8 @@ var foreign = map[string][]string{
 		"google.golang.org/protobuf"},
 	"internal/command/demoserver":       {"go.opentelemetry.io/otel/trace"},
 	"internal/command/hostfile":         {"github.com/go-json-experiment/json"},
+	"internal/command/inspectview": {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3",
+		"go.opentelemetry.io/otel/trace"},
 	"internal/command/planfile":         {"go.yaml.in/yaml/v3"},
 	"internal/command/toolargs":         {"github.com/go-json-experiment/json"},
 	"internal/command/userfile":         {"golang.org/x/sys"},

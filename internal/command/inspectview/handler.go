@@ -38,14 +38,15 @@ const (
 func (s *Session) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                s.connectionPage,
-		"POST /reconnect":         s.reconnect,
-		"POST /level":             s.setLevel,
-		"GET /tools":              s.toolsPage,
-		"GET /tool":               s.toolPage,
-		"POST /tool":              s.callTool,
-		"GET /resources":          s.resourcesPage,
-		"POST /resources":         s.useResource,
+		"GET /{$}":        s.connectionPage,
+		"POST /reconnect": s.reconnect,
+		"POST /level":     s.setLevel,
+		"GET /tools":      s.toolsPage,
+		"GET /tool":       s.toolPage,
+		"POST /tool":      s.callTool,
+		"GET /resources":  s.resourcesPage,
+		"POST /resources": s.useResource,
+		"GET /template":   s.templatePage, "POST /template": s.useTemplate,
 		"GET /prompts":            s.promptsPage,
 		"GET /prompt":             s.promptPage,
 		"POST /prompt":            s.getPrompt,

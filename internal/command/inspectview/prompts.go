@@ -28,12 +28,15 @@ func (s *Session) promptsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "prompts", "Prompts", p, refresh)
 }
 
-// schemaOf returns the arguments of a prompt as a schema of strings.
-func schemaOf(p *mcp.Prompt) json.RawMessage {
+// schemaOf returns the arguments of a prompt as a schema.
+func schemaOf(p *mcp.Prompt) json.RawMessage { return schemaOfTexts(p.Arguments) }
+
+// schemaOfTexts returns a schema with a string for each argument.
+func schemaOfTexts(arguments []mcp.PromptArgument) json.RawMessage {
 	var b strings.Builder
 	var required []string
 	b.WriteString(`{"type":"object","properties":{`)
-	for i, a := range p.Arguments {
+	for i, a := range arguments {
 		if i > 0 {
 			b.WriteString(",")
 		}
@@ -106,19 +109,25 @@ func (s *Session) getPrompt(w http.ResponseWriter, r *http.Request) error {
 
 // complete shows the form again with the values that the server suggests for an argument.
 func (s *Session) complete(w http.ResponseWriter, r *http.Request, one *mcp.Prompt, name string) error {
+	p := s.completed(r, schemaOf(one), mcp.PromptRef(one.Name), name)
+	return s.promptForm(w, r, one, p)
+}
+
+// completed returns a page with a submitted form, and with the values that the server suggests for an argument. name is
+// the argument as in the path of its field.
+func (s *Session) completed(r *http.Request, raw json.RawMessage, ref mcp.CompleteRef, name string) formPage {
 	path := "/" + name
 	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-	p := formPage{Fields: toolform.Of(schemaOf(one)).Fields(r.PostForm, nil), Whole: true, Completed: path}
+	p := formPage{Fields: toolform.Of(raw).Fields(r.PostForm, nil), Whole: true, Completed: path}
 	found, err := within(r, func(ctx context.Context) (*mcp.CompleteResult, error) {
-		return s.Client().Complete(ctx, mcp.PromptRef(one.Name),
-			mcp.CompleteArgument{Name: name, Value: r.PostFormValue(path)}, nil)
+		return s.Client().Complete(ctx, ref, mcp.CompleteArgument{Name: name, Value: r.PostFormValue(path)}, nil)
 	})
 	if err != nil {
 		p.Problem = cut(maxText, err.Error())
-		return s.promptForm(w, r, one, p)
+		return p
 	}
 	for _, v := range found.Completion.Values {
 		p.Values = append(p.Values, cut(maxText, v))
 	}
-	return s.promptForm(w, r, one, p)
+	return p
 }

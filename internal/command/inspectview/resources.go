@@ -35,7 +35,7 @@ func (s *Session) resources(w http.ResponseWriter, r *http.Request, status int, 
 	for _, one := range templates {
 		p.Templates = append(p.Templates, listed{Name: cut(maxText, one.URITemplate),
 			Title: cut(maxName, cmp.Or(one.Title, one.Name)), Description: cut(maxText, one.Description),
-			Href: href(one.URITemplate), Hints: words(one.MIMEType)})
+			Href: templateHref(one.URITemplate), Hints: words(one.MIMEType)})
 	}
 	p.took(err, s.lists.templates.longer())
 	if o := c.ServerCapabilities().Resources; o != nil {
