@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -22,9 +23,16 @@ import (
 // argumentsUsage is the part of a usage line for the arguments of a tool or a prompt.
 const argumentsUsage = " [NAME=VALUE... | '{json}' | - | @FILE]"
 
-// aboutArguments is the help text for argumentsUsage.
-const aboutArguments = "Arguments are NAME=VALUE, with the types of the tool's schema. For an array, repeat the\n" +
-	"name or write JSON. Or give one JSON object: as an argument, with - from standard input, or with @FILE from a file."
+// aboutToolArguments is the help text for argumentsUsage, for a tool.
+const aboutToolArguments = "Arguments are NAME=VALUE, with the types of the tool's schema. For an array, repeat the\n" +
+	"name or write JSON. to.city=Oslo sets a member of an object, lines[0].qty=2 a member of an item of an array.\n" +
+	aboutSources
+
+// aboutPromptArguments is the help text for argumentsUsage, for a prompt.
+const aboutPromptArguments = "Arguments are NAME=VALUE.\n" + aboutSources
+
+const aboutSources = "NAME=@FILE reads the value from a file, NAME=@- from standard input; NAME=@@x is the text @x.\n" +
+	"Or give one JSON object: as an argument, with - from standard input, or with @FILE from a file."
 
 // given holds the arguments of a tool or a prompt from the command line.
 type given struct {
@@ -45,42 +53,75 @@ func (c *connection) readArguments(args []string) (*given, error) {
 		return &given{object: object}, err
 	}
 	g := &given{}
+	inputs := 0
 	for _, a := range args {
 		name, value, ok := strings.Cut(a, "=")
 		if !ok || name == "" {
 			return nil, fmt.Errorf("%w: not a JSON object; want NAME=VALUE, or '{json}', - or @FILE", c.unexpected(a))
 		}
-		g.fields = append(g.fields, toolargs.Field{Name: name, Value: value})
+		if value == "@-" {
+			if inputs++; inputs > 1 {
+				return nil, misuse("%s: standard input is already the value of another argument", name)
+			}
+		}
+		f, err := c.field(name, value)
+		if err != nil {
+			return nil, err
+		}
+		g.fields = append(g.fields, f)
 	}
 	return g, nil
+}
+
+// field returns the argument NAME=VALUE. If VALUE is @FILE or @-, the value is the content of the file or of standard
+// input; @@ stands for the text @.
+func (c *connection) field(name, value string) (toolargs.Field, error) {
+	text, isFile := strings.CutPrefix(value, "@")
+	if !isFile || strings.HasPrefix(text, "@") {
+		return toolargs.Field{Name: name, Value: text}, nil
+	}
+	from, content, err := c.readSource(text)
+	if err != nil {
+		return toolargs.Field{}, fmt.Errorf("%s: %w; write %[1]s=@%[3]s for the text %[3]s", name, err, value)
+	}
+	return toolargs.Field{Name: name, Value: string(content), From: from}, nil
 }
 
 // readObject reads a JSON object from the command line, from standard input or from a file.
 func (c *connection) readObject(from string) (json.RawMessage, error) {
 	where, text := "the arguments", []byte(from)
-	if path, ok := strings.CutPrefix(from, "@"); ok || from == "-" {
-		source := c.streams.in
-		where = "standard input"
-		if ok {
-			f, err := os.Open(path)
-			if err != nil {
-				return nil, misuse("%w", err)
-			}
-			defer f.Close()
-			where, source = path, f
-		}
+	if path, isFile := strings.CutPrefix(from, "@"); isFile || from == "-" {
 		var err error
-		if text, err = io.ReadAll(io.LimitReader(source, mcpclient.DefaultFrameLimit+1)); err != nil {
-			return nil, misuse("%s: %w", where, err)
-		}
-		if len(text) > mcpclient.DefaultFrameLimit {
-			return nil, misuse("%s: more than %d bytes, which is the limit for a message", where, mcpclient.DefaultFrameLimit)
+		if where, text, err = c.readSource(path); err != nil {
+			return nil, err
 		}
 	}
 	if err := toolargs.CheckObject(where, text); err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
 	return bytes.TrimSpace(text), nil
+}
+
+// readSource reads up to 16 MiB from a file, or from standard input if path is "-". It returns the name of the source
+// for error messages.
+func (c *connection) readSource(path string) (name string, content []byte, err error) {
+	source := c.streams.in
+	name = "standard input"
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", nil, misuse("%w", err)
+		}
+		defer f.Close()
+		name, source = path, f
+	}
+	if content, err = io.ReadAll(io.LimitReader(source, mcpclient.DefaultFrameLimit+1)); err != nil {
+		return "", nil, misuse("%s: %w", name, err)
+	}
+	if len(content) > mcpclient.DefaultFrameLimit {
+		return "", nil, misuse("%s: more than %d bytes, which is the limit for a message", name, mcpclient.DefaultFrameLimit)
+	}
+	return name, content, nil
 }
 
 // toTool returns the arguments of a tool. NAME=VALUE arguments get their types from the input schema in the list of
@@ -165,6 +206,9 @@ func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name str
 	for _, f := range g.fields {
 		if _, twice := values[f.Name]; twice {
 			return nil, misuse("%q is given twice; want NAME=VALUE, each name once", f.Name)
+		}
+		if !utf8.ValidString(f.Value) {
+			return nil, misuse("%s: not UTF-8 text; arguments of prompts must be text", f.Name)
 		}
 		values[f.Name] = f.Value
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -73,27 +74,44 @@ type argument struct {
 	Allowed     []json.RawMessage `json:"allowed,omitzero"`
 	Limits      string            `json:"limits,omitzero"`
 	Description string            `json:"description,omitzero"`
+	Members     []argument        `json:"members,omitzero"` // of an object, or of the objects in an array
 }
 
 // describeTool describes the arguments of a tool by its schema.
 func (c *connection) describeTool(ctx context.Context, name string, t *mcp.Tool) *description {
 	ps := toolargs.Read(t.InputSchema)
 	d := &description{
-		Name: name, Title: t.Title, Description: t.Description, Arguments: []argument{}, Open: ps.Open != nil,
+		Name: name, Title: t.Title, Description: t.Description, Arguments: describeArguments(ps.All, 1),
+		Open: ps.Open != nil,
 	}
 	if t.Annotations != nil {
 		d.Hints = *t.Annotations
 	}
-	for _, p := range ps.All {
-		d.Arguments = append(d.Arguments, argument{
-			p.Name, append([]string{}, p.Type...), p.Required, p.Default, p.Allowed(), p.Limits(),
-			cmp.Or(p.Description, p.Title),
-		})
-	}
-	words, complete := ps.Example(ctx, t.InputSchema)
+	words, complete := toolargs.Read(t.InputSchema).Example(ctx, t.InputSchema) // with a budget of its own
 	d.Guess = !complete
 	d.Example = "mcpotel call " + shellLine(append(append([]string{name}, words...), c.serverWords()...))
 	return d
+}
+
+// describeArguments describes arguments, or members of objects, at a depth that begins with 1.
+func describeArguments(all []*toolargs.Parameter, depth int) []argument {
+	const deepest = 5
+	list := []argument{}
+	for _, p := range all {
+		a := argument{
+			Name: p.Name, Types: append([]string{}, p.Type...), Required: p.Required, Default: p.Default,
+			Allowed: p.Allowed(), Limits: p.Limits(), Description: cmp.Or(p.Description, p.Title),
+		}
+		members := p.Members()
+		if len(members) == 0 && p.Items != nil {
+			members = p.Item().Members()
+		}
+		if len(members) > 0 && depth < deepest {
+			a.Members = describeArguments(members, depth+1)
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // print prints the description as text.
@@ -106,11 +124,13 @@ func (d *description) print(w io.Writer) error {
 		}
 	}
 	b.WriteString("\narguments:\n")
-	for _, a := range d.Arguments {
-		b.WriteString("  " + visible.Line(a.line()) + "\n")
-		if a.Description != "" {
-			b.WriteString("      " + visible.Line(a.Description) + "\n")
-		}
+	const most = 200
+	lines := argumentLines(d.Arguments, "  ")
+	for _, line := range lines[:min(len(lines), most)] {
+		b.WriteString(line + "\n")
+	}
+	if more := len(lines) - most; more > 0 {
+		b.WriteString(fmt.Sprintf("  and %d more lines; --json prints all\n", more))
 	}
 	switch {
 	case len(d.Arguments) == 0 && !d.Open:
@@ -124,6 +144,18 @@ func (d *description) print(w io.Writer) error {
 		b.WriteString("  (edit the example: it does not satisfy all requirements of the schema)\n")
 	}
 	return printText(w, strings.TrimSuffix(b.String(), "\n"))
+}
+
+// argumentLines returns the lines for arguments and their members.
+func argumentLines(all []argument, indent string) (lines []string) {
+	for _, a := range all {
+		lines = append(lines, indent+visible.Line(a.line()))
+		if a.Description != "" {
+			lines = append(lines, indent+"    "+visible.Line(a.Description))
+		}
+		lines = append(lines, argumentLines(a.Members, indent+"  ")...)
+	}
+	return lines
 }
 
 // line describes an argument in one line, for example "days: integer, optional, default 1, from 1 to 7".

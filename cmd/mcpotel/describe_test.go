@@ -15,8 +15,9 @@ func TestDescribeShowsEveryArgument(t *testing.T) {
 		t.Fatalf("got exit code %d: %s", code, stderr)
 	}
 	for _, want := range []string{
-		"echo\n    Say it.\n\narguments:\n  text: string, required\n      what to say\n  any: any type, optional\n",
-		"  count: integer, optional, default 3, at least 1, at most 9\n", "  counts: array, optional, items: integer\n",
+		"echo\n    Say it.\n\narguments:\n  text: string, required\n      what to say\n  count: integer, optional, " +
+			"default 3, at least 1, at most 9\n  share: number, optional\n", "  any: any type, optional\n",
+		"  counts: array, optional, items: integer\n",
 		"  level: any type, optional, one of 1, 2\n", "  maybe: string or null, optional\n",
 		"  size: string, optional, one of \"s\", \"l\"\n      how large\n",
 		"\nexample:\n  mcpotel call echo text=text --url " + url + "\n",
@@ -34,6 +35,47 @@ func TestDescribeShowsEveryArgument(t *testing.T) {
 	code, out, stderr = runs(t, "describe", "--url", url, "ecoh")
 	if code != exitTool || !strings.Contains(stderr, "did you mean echo?") {
 		t.Errorf("an unknown tool: got %d, %q and %q, want a suggestion", code, out, stderr)
+	}
+}
+
+func TestDescribeShowsMembersOfObjects(t *testing.T) {
+	noCollector(t)
+	url := echoes(t, `{"type":"object","required":["to"],"properties":{
+		"lines":{"type":"array","description":"what to send","items":{"type":"object","properties":{
+			"qty":{"type":"integer","minimum":1,"description":"how many"}}}},
+		"to":{"$ref":"#/$defs/place"}},
+		"$defs":{"place":{"type":"object","required":["zip"],"properties":{"city":{"type":"string"},"zip":{"type":"string"},
+			"near":{"$ref":"#/$defs/place"}}}}}`)
+	_, out, _ := runs(t, "describe", "--url", url, "echo")
+	want := "arguments:\n  to: object, required\n    zip: string, required\n    city: string, optional\n" +
+		"    near: object, optional\n      zip: string, required\n"
+	if !strings.Contains(out, want) {
+		t.Errorf("want %q in\n%s", want, out)
+	}
+	want = "  lines: array, optional, items: object\n      what to send\n" +
+		"    qty: integer, optional, at least 1\n        how many\n\nexample:\n"
+	if !strings.Contains(out, want) || strings.Count(out, "zip: ") != 4 {
+		t.Errorf("want %q, and 5 levels, in\n%s", want, out)
+	}
+	var d description
+	_, out, _ = runs(t, "describe", "--json", "--url", url, "echo")
+	if err := json.Unmarshal([]byte(out), &d); err != nil || d.Arguments[0].Members[2].Members[0].Name != "zip" ||
+		d.Arguments[1].Members[0].Limits != "at least 1" {
+		t.Errorf("as JSON: got %v: %s", err, out)
+	}
+}
+
+func TestDescribeLimitsItsLines(t *testing.T) {
+	noCollector(t)
+	var members []string
+	for i := range 150 {
+		members = append(members, fmt.Sprintf(`"a%d":{"description":"x"}`, i))
+	}
+	url := echoes(t, `{"type":"object","properties":{`+strings.Join(members, ",")+`}}`)
+	_, out, _ := runs(t, "describe", "--url", url, "echo")
+	want := "  a99: any type, optional\n      x\n  and 100 more lines; --json prints all\n"
+	if !strings.Contains(out, want) {
+		t.Errorf("want %q in\n%s", want, out)
 	}
 }
 
@@ -55,6 +97,7 @@ func TestDescribePrintsAWorkingExample(t *testing.T) {
 		"number":   `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":0.5}`,
 		"boolean":  `{"type":"boolean"}`,
 		"digits":   `{"type":["integer","string"],"default":"5"}`,
+		"at":       `{"type":"string","default":"@ada"}`,
 		"constant": `{"const":{"a":[1]}}`,
 		"array":    `{"type":"array","minItems":2,"items":{"type":"integer","minimum":3}}`,
 		"object": `{"type":"object","required":["b"],"properties":{"b":{"required":["c"],"type":"object",

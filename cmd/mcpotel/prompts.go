@@ -62,7 +62,8 @@ func (l *promptList) print(w io.Writer, label string) error {
 func newPrompt(s streams) *cobra.Command {
 	var c connection
 	return c.suggest(c.command(s, &cobra.Command{
-		Use: "prompt [flags] NAME" + argumentsUsage + behind, Short: "show the messages of a prompt", Long: aboutArguments,
+		Use: "prompt [flags] NAME" + argumentsUsage + behind, Short: "show the messages of a prompt",
+		Long: aboutPromptArguments,
 		Example: "mcpotel prompt pack city=Oslo days=3 -- mcpotel serve-demo\n" +
 			`mcpotel prompt pack '{"city":"Oslo"}' --json -- mcpotel serve-demo`,
 	}, c.runPrompt, c.saver.flags), suggestPrompts)

@@ -35,8 +35,8 @@ func (ps *Parameters) Example(ctx context.Context, raw json.RawMessage) (words [
 	for _, p := range ps.All {
 		if value, ok := object[p.Name]; ok {
 			typed := TypedAs(value)
-			back, err := p.read([]string{typed})
-			if err != nil || !sameJSON(back, value) || strings.Contains(p.Name, "=") || strings.HasPrefix(p.Name, "-") ||
+			back, err := p.read([]Field{{Value: Text(value)}})
+			if err != nil || !SameJSON(back, value) || strings.Contains(p.Name, "=") || strings.HasPrefix(p.Name, "-") ||
 				strings.ContainsFunc(typed, hidden) || len(words) == 0 && strings.HasPrefix(p.Name, "@") {
 				return []string{string(visible.JSON(whole))}, complete
 			}
@@ -52,10 +52,20 @@ func hidden(r rune) bool { return !visible.Rune(r) }
 // mostSamples bounds the values in an example.
 const mostSamples = 1000
 
-// TypedAs returns the text to type for a value.
+// TypedAs returns the VALUE of NAME=VALUE for a value. An @ at the begin of a text is doubled, because @FILE is the
+// content of a file.
 func TypedAs(value json.RawMessage) string {
+	text := Text(value)
+	if strings.HasPrefix(text, "@") {
+		return "@" + text
+	}
+	return text
+}
+
+// Text returns the text that [Parameter.Value] converts to a value, if the type of the value is not ambiguous.
+func Text(value json.RawMessage) string {
 	var text string
-	if json.Unmarshal(value, &text) == nil && value[0] == '"' {
+	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
 		return text
 	}
 	return string(value)
@@ -70,7 +80,7 @@ func (p *Parameter) sample(budget *int) json.RawMessage {
 			return v
 		}
 	}
-	types := slices.Clone(p.Type)
+	types := p.Types()
 	slices.SortStableFunc(types, func(a, b string) int { return usefulness(a) - usefulness(b) })
 	kind := "string"
 	if len(types) > 0 {
@@ -162,7 +172,7 @@ func (p *Parameter) sampleArray(budget *int) json.RawMessage {
 	}
 	for range want {
 		if *budget > 0 {
-			items = append(items, p.item().sample(budget))
+			items = append(items, p.Item().sample(budget))
 		}
 	}
 	raw, err := json.Marshal(items)
@@ -175,9 +185,9 @@ func (p *Parameter) sampleArray(budget *int) json.RawMessage {
 // sampleObject returns an object with the required members.
 func (p *Parameter) sampleObject(budget *int) json.RawMessage {
 	object := map[string]json.RawMessage{}
-	for _, name := range p.property.Required {
-		if raw, ok := p.Properties[name]; ok && *budget > 0 {
-			object[name] = p.doc.parameter(name, raw).sample(budget)
+	for _, m := range p.Members() {
+		if m.Required && *budget > 0 {
+			object[m.Name] = m.sample(budget)
 		}
 	}
 	raw, err := json.Marshal(object)

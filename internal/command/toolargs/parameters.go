@@ -2,10 +2,8 @@
 package toolargs
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -15,155 +13,33 @@ import (
 )
 
 // Parameters are the arguments of a tool, read from its input schema. If the schema of an argument uses keywords that
-// this package does not support, the argument accepts any type, and the server validates it.
+// this package does not support, the argument accepts any type, and the server validates it. The methods of Parameters
+// and Parameter are not safe for concurrent use.
 type Parameters struct {
 	All  []*Parameter // the required ones first
 	Open *Parameter   // describes additional arguments; nil if additionalProperties is absent or false
 }
 
-// Parameter is one argument.
+// Parameter is one argument, one member of an object, or the items of an array.
 type Parameter struct {
 	Name     string
 	Required bool
-	property
-	doc *document
+	*property
+	doc     *document
+	members []*Parameter // the result of Members
+	element *Parameter   // the result of Item
 }
 
-// document is a whole schema, which resolves references. The budget bounds the work for a hostile schema: after it is
-// used up, further schemas accept any type.
-type document struct {
-	root   json.RawMessage
-	found  map[string]json.RawMessage // targets by reference; bounded by budget
-	budget int                        // remaining number of schemas to read
-	depth  int                        // depth of the current schema
-}
-
-const (
-	mostSchemas    = 5000 // bounds the schemas that are read within one schema
-	deepestSchemas = 16   // bounds the depth of references and branches
-)
-
-// resolve returns the target of a reference within the document, or nil if there is no target.
-func (d *document) resolve(path string) json.RawMessage {
-	if target, ok := d.found[path]; ok {
-		return target
-	}
-	target := d.root
-	for step := range strings.SplitSeq(path, "/") {
-		var members map[string]json.RawMessage
-		_ = json.Unmarshal(target, &members)
-		target = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
-	}
-	d.found[path] = target
-	return target
-}
-
-// property holds the keywords of a schema for a value.
-type property struct {
-	Ref         string                     `json:"$ref"`
-	Type        typeNames                  `json:"type"`
-	Title       string                     `json:"title"`
-	Description string                     `json:"description"`
-	Default     json.RawMessage            `json:"default"`
-	Examples    []json.RawMessage          `json:"examples"`
-	Const       json.RawMessage            `json:"const"`
-	Enum        []json.RawMessage          `json:"enum"`
-	AnyOf       []json.RawMessage          `json:"anyOf"`
-	OneOf       []json.RawMessage          `json:"oneOf"`
-	Items       json.RawMessage            `json:"items"`
-	Format      string                     `json:"format"`
-	Pattern     string                     `json:"pattern"`
-	Minimum     *float64                   `json:"minimum"`
-	Maximum     *float64                   `json:"maximum"`
-	Above       *float64                   `json:"exclusiveMinimum"`
-	Below       *float64                   `json:"exclusiveMaximum"`
-	MultipleOf  *float64                   `json:"multipleOf"`
-	MinLength   *int                       `json:"minLength"`
-	MaxLength   *int                       `json:"maxLength"`
-	MinItems    *int                       `json:"minItems"`
-	MaxItems    *int                       `json:"maxItems"`
-	Properties  map[string]json.RawMessage `json:"properties"`
-	Required    []string                   `json:"required"`
-}
-
-// typeNames are the types that a schema allows.
-type typeNames []string
-
-// UnmarshalJSON decodes one name or a list of names.
-func (t *typeNames) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*t = typeNames{one}
-		return nil
-	}
-	var several []string
-	err := json.Unmarshal(raw, &several)
-	*t = several
-	return err
-}
-
-// Read reads an input schema. Required arguments come first.
+// Read reads an input schema. The required arguments come first; each group has the order of the schema.
 func Read(schema json.RawMessage) *Parameters {
-	var object struct {
-		Properties           map[string]json.RawMessage `json:"properties"`
-		Required             []string                   `json:"required"`
-		AdditionalProperties json.RawMessage            `json:"additionalProperties"`
-	}
-	_ = json.Unmarshal(schema, &object) // an invalid schema yields no arguments
-	ps := &Parameters{}
-	d := &document{root: schema, found: map[string]json.RawMessage{}, budget: mostSchemas}
-	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
-		p := d.parameter(name, object.Properties[name])
-		p.Required = slices.Contains(object.Required, name)
-		ps.All = append(ps.All, p)
-	}
-	slices.SortStableFunc(ps.All, func(a, b *Parameter) int {
-		switch {
-		case a.Required == b.Required:
-			return 0
-		case a.Required:
-			return -1
-		}
-		return 1
-	})
-	if more := string(object.AdditionalProperties); more != "" && more != "false" && more != "null" {
-		ps.Open = d.parameter("", object.AdditionalProperties)
+	var root object
+	_ = json.Unmarshal(schema, &root) // an invalid schema yields no arguments
+	d := newDocument(schema)
+	ps := &Parameters{All: d.list(&root)}
+	if more := string(root.More); more != "" && more != "false" && more != "null" {
+		ps.Open = d.parameter("", root.More)
 	}
 	return ps
-}
-
-// parameter reads a schema and the schemas that it refers to.
-func (d *document) parameter(name string, raw json.RawMessage) *Parameter {
-	p := &Parameter{Name: name, doc: d}
-	d.depth++
-	defer func() { d.depth-- }()
-	if d.budget--; d.budget < 0 || d.depth > deepestSchemas || json.Unmarshal(raw, &p.property) != nil {
-		p.property = property{}
-		return p
-	}
-	if path, ok := strings.CutPrefix(p.Ref, "#/"); ok {
-		if target := d.resolve(path); target != nil {
-			found := d.parameter(name, target)
-			found.Description = cmp.Or(p.Description, found.Description)
-			if p.Default != nil {
-				found.Default = p.Default
-			}
-			return found
-		}
-	}
-	for _, branch := range slices.Concat(p.AnyOf, p.OneOf) {
-		one := d.parameter(name, branch)
-		for _, t := range one.Type {
-			if !slices.Contains(p.Type, t) {
-				p.Type = append(p.Type, t)
-			}
-		}
-		p.Enum = append(p.Enum, one.Allowed()...)
-		if p.Items == nil {
-			p.Items = one.Items
-		}
-	}
-	return p
 }
 
 // Allowed returns the values that the schema enumerates; nil if it enumerates none.
@@ -174,8 +50,42 @@ func (p *Parameter) Allowed() []json.RawMessage {
 	return p.Enum
 }
 
-// item describes the elements of an array.
-func (p *Parameter) item() *Parameter { return p.doc.parameter(p.Name, p.Items) }
+// Types returns the types that the schema allows, without names that JSON Schema does not define; none if the schema
+// allows any type. A schema that lists members allows only objects, even if it names no type.
+func (p *Parameter) Types() []string {
+	types := slices.DeleteFunc(slices.Clone(p.Type), func(t string) bool { return typeWords[t] == "" })
+	if len(p.Type) == 0 && len(p.Properties) > 0 {
+		types = append(types, "object")
+	}
+	return types
+}
+
+// Members returns the members of an object that the schema lists: the required ones first, each group in the order of
+// the schema. It returns none for other types, and after the budget of the schema is used up.
+func (p *Parameter) Members() []*Parameter {
+	if p.members == nil && !p.doc.exhausted() {
+		p.members = p.doc.list(&p.object)
+	}
+	return p.members
+}
+
+// Additional describes the members of an object that Members does not return. It returns nil if there are no such
+// members: if additionalProperties is false, or is absent in a schema that lists members.
+func (p *Parameter) Additional() *Parameter {
+	more := string(p.More)
+	if more == "false" || len(p.Properties) > 0 && (more == "" || more == "null") {
+		return nil
+	}
+	return p.doc.parameter("", p.More)
+}
+
+// Item describes the items of an array.
+func (p *Parameter) Item() *Parameter {
+	if p.element == nil {
+		p.element = p.doc.parameter(p.Name, p.Items)
+	}
+	return p.element
+}
 
 // Limits describes the constraints of the schema on a value, except its type.
 func (p *Parameter) Limits() string {
@@ -210,7 +120,7 @@ func (p *Parameter) Limits() string {
 		say("pattern %v", p.Pattern)
 	}
 	if p.Items != nil {
-		item := p.item()
+		item := p.Item()
 		if len(item.Type) > 0 {
 			say("items: %v", strings.Join(item.Type, " or "))
 		}
@@ -222,83 +132,20 @@ func (p *Parameter) Limits() string {
 }
 
 // names returns the names of all arguments.
-func (ps *Parameters) names() (all []string) {
-	for _, p := range ps.All {
+func (ps *Parameters) names() []string { return names(ps.All) }
+
+func names(ps []*Parameter) (all []string) {
+	for _, p := range ps {
 		all = append(all, p.Name)
 	}
 	return all
 }
 
-// find returns the argument with this name. For an unknown name it returns ps.Open.
-func (ps *Parameters) find(name string) *Parameter {
-	for _, p := range ps.All {
-		if p.Name == name {
-			return p
-		}
-	}
-	return ps.Open
-}
-
-// Field is an argument as a person types it: NAME=VALUE.
-type Field struct{ Name, Value string }
-
-// Assign builds a JSON object from NAME=VALUE arguments.
-func (ps *Parameters) Assign(fields []Field) (json.RawMessage, error) {
-	typed := map[string][]string{}
-	for _, f := range fields {
-		typed[f.Name] = append(typed[f.Name], f.Value)
-	}
-	object := map[string]json.RawMessage{}
-	for name, values := range typed {
-		p := ps.find(name)
-		if p == nil {
-			return nil, UnknownArgument(name, ps.names())
-		}
-		value, err := p.read(values)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		object[name] = value
-	}
-	raw, err := json.Marshal(object)
-	return raw, err
-}
-
-// UnknownArgument returns the error for an argument that the tool or prompt does not have.
-func UnknownArgument(name string, known []string) error {
-	if len(known) == 0 {
-		return fmt.Errorf("unknown argument %q; no arguments are allowed", name)
-	}
-	return fmt.Errorf("unknown argument %q%s; known: %s", name, typing.Hint(name, known), strings.Join(known, ", "))
-}
-
-// read converts the values of one argument: a single value, or several for an array.
-func (p *Parameter) read(values []string) (json.RawMessage, error) {
-	array := slices.Contains(p.Type, "array")
-	if len(values) == 1 {
-		if whole, err := p.value(values[0]); err == nil || !array {
-			return whole, err
-		}
-	}
-	if !array {
-		return nil, fmt.Errorf("given %d times, want one value", len(values))
-	}
-	items := make([]json.RawMessage, 0, len(values))
-	for _, text := range values {
-		item, err := p.item().value(text)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
-	}
-	return json.Marshal(items)
-}
-
-// value converts text to the first possible type. It tries a string last.
-func (p *Parameter) value(text string) (json.RawMessage, error) {
-	types := slices.DeleteFunc(slices.Clone(p.Type), func(t string) bool { return typeWords[t] == "" })
+// Value converts text to the first possible type. It tries a string last.
+func (p *Parameter) Value(text string) (json.RawMessage, error) {
+	types, allowed := p.Types(), p.Allowed()
 	if len(types) == 0 {
-		types = typeNames{"null", "boolean", "number", "array", "object", "string"}
+		types = []string{"null", "boolean", "number", "array", "object", "string"}
 	}
 	slices.SortStableFunc(types, func(a, b string) int { return rank(a) - rank(b) })
 	for _, t := range types {
@@ -306,21 +153,31 @@ func (p *Parameter) value(text string) (json.RawMessage, error) {
 		if !ok {
 			continue
 		}
-		if allowed := p.Allowed(); allowed != nil && !slices.ContainsFunc(allowed, func(a json.RawMessage) bool {
-			return sameJSON(a, raw)
-		}) {
-			continue
+		if allowed != nil {
+			same := canonical(raw)
+			if !slices.ContainsFunc(allowed, func(a json.RawMessage) bool { return canonical(a) == same }) {
+				continue
+			}
 		}
 		return raw, nil
 	}
-	if allowed := p.Allowed(); allowed != nil {
-		return nil, fmt.Errorf("%q is not one of %s", text, Listed(allowed))
+	if allowed != nil {
+		return nil, fmt.Errorf("%s is not one of %s", quoted(text), Listed(allowed))
 	}
 	var wanted []string
 	for _, t := range types {
 		wanted = append(wanted, typeWords[t])
 	}
-	return nil, fmt.Errorf("%q is not %s", text, strings.Join(wanted, " or "))
+	return nil, fmt.Errorf("%s is not %s", quoted(text), strings.Join(wanted, " or "))
+}
+
+// quoted returns the first 100 bytes of text in quotation marks.
+func quoted(text string) string {
+	const most = 100
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strconv.Quote(text)
 }
 
 func rank(typeName string) int {
@@ -356,24 +213,34 @@ func parseAs(typeName, text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// sameJSON reports whether a and b are equal as JSON values.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
+// SameJSON reports whether a and b are equal as JSON values.
+func SameJSON(a, b json.RawMessage) bool { return canonical(a) != "" && canonical(a) == canonical(b) }
+
+// canonical returns the same text for equal JSON values, and "" for text that is not JSON.
+func canonical(raw json.RawMessage) string {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return ""
 	}
-	one, err1 := json.Marshal(x)
-	other, err2 := json.Marshal(y)
-	return err1 == nil && err2 == nil && string(one) == string(other)
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
-// Listed joins values: "a", "b", 3.
+// Listed joins up to 100 values: "a", "b", 3.
 func Listed(values []json.RawMessage) string {
+	const most = 100
 	var all []string
-	for _, v := range values {
+	for _, v := range values[:min(len(values), most)] {
 		all = append(all, string(v))
 	}
-	return strings.Join(all, ", ")
+	text := strings.Join(all, ", ")
+	if more := len(values) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // typeWords describes a value of each type.
