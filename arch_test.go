@@ -81,6 +81,7 @@ var arrows = map[string][]string{
 	},
 	"internal/command/question":      {"internal/command/typing", "internal/schema", "mcp"},
 	"internal/command/toolargs":      {"internal/command/typing", "internal/schema"},
+	"internal/command/toolform":      {"internal/command/toolargs"},
 	"internal/command/typing":        {},
 	"internal/command/userfile":      {},
 	"internal/command/recordingdiff": {"internal/recording", "mcp", "mcp/drift"},
