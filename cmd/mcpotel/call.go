@@ -24,7 +24,7 @@ func newCall(s streams) *cobra.Command {
 	return c.suggest(c.command(s, &cobra.Command{
 		Use: "call [flags] TOOL" + argumentsUsage + behind, Short: "call a tool of a server", Long: aboutToolArguments,
 		Example: `mcpotel call forecast city=Oslo days=3 -- mcpotel serve-demo
-mcpotel call --server shop order to.city=Oslo lines[0].qty=2 note=@note.txt
+mcpotel call --server shop order to.city=Oslo 'lines[0].qty=2' note=@note.txt
 mcpotel call echo '{"message":"hi"}' -- npx -y @modelcontextprotocol/server-everything
 mcpotel call --url https://mcp.example.com/mcp search '{"q":"tracer"}'
 mcpotel call --trace forecast '{"city":"Oslo"}' -- mcpotel serve-demo

@@ -75,6 +75,24 @@ func TestCompletionAsksTheServerForNames(t *testing.T) {
 	}
 }
 
+func TestCompletionHasMembersInTheOrderOfTheSchema(t *testing.T) {
+	noCollector(t)
+	t.Setenv(patienceVariable, "1m")
+	url := echoes(t, `{"type":"object","required":["to"],"properties":{"note":{"type":"string"},"to":{"type":"object",
+		"required":["zip"],"properties":{"size":{"enum":["s","l"]},"zip":{"type":"string"}}},"all":{"type":"boolean"}}}`)
+	for _, tc := range []struct {
+		args, want []string
+	}{
+		{[]string{""}, []string{"to=", "to.zip=", "to.size=", "note=", "all="}},
+		{[]string{"to.zip=1", "to."}, []string{"to.size="}},
+		{[]string{"to.size="}, []string{"to.size=s", "to.size=l"}},
+	} {
+		if got := completes(t, append([]string{"call", "--url", url, "echo"}, tc.args...)...); !slices.Equal(got, tc.want) {
+			t.Errorf("%q: got %q, want %q", tc.args, got, tc.want)
+		}
+	}
+}
+
 func TestFlagsAreDescribedInPlainText(t *testing.T) {
 	for _, command := range [][]string{{"call"}, {"tools"}} {
 		_, out, _ := runs(t, slices.Concat([]string{"__complete"}, command, []string{"--"})...)

@@ -65,7 +65,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 		defer s.close()
 		found := ask(ctx, c, s, args, typed)
 		if slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, "=") }) {
-			none |= cobra.ShellCompDirectiveNoSpace
+			none |= cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
 		}
 		return found, none
 	}
@@ -168,7 +168,8 @@ func suggestTools(ctx context.Context, c *connection, s *servers, args []string,
 	return found
 }
 
-// suggestCall completes the name of a tool, then its arguments and the values that the schema enumerates.
+// suggestCall completes the name of a tool, then its arguments with the members of objects, and the values that the
+// schema enumerates.
 func suggestCall(ctx context.Context, c *connection, s *servers, args []string, typed string) (found []string) {
 	if len(args) == 0 {
 		return suggestTools(ctx, c, s, args, typed)
@@ -179,20 +180,29 @@ func suggestCall(ctx context.Context, c *connection, s *servers, args []string, 
 		return nil
 	}
 	for _, p := range toolargs.Read(tools[i].InputSchema).All {
-		name, _, given := strings.Cut(typed, "=")
-		switch {
-		case given && name == p.Name:
-			values := p.Allowed()
-			if slices.Contains(p.Type, "boolean") && values == nil {
-				values = append(values, []byte("true"), []byte("false"))
-			}
-			for _, v := range values {
-				found = append(found, completable(p.Name+"="+toolargs.TypedAs(v), "")...)
-			}
-		case !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, p.Name+"=") }) ||
-			slices.Contains(p.Type, "array"):
-			found = append(found, completable(p.Name+"=", p.Description)...)
+		found = append(found, suggestArgument(p.Name, p, args, typed)...)
+		for _, m := range p.Members() {
+			found = append(found, suggestArgument(p.Name+"."+m.Name, m, args, typed)...)
 		}
+	}
+	return found
+}
+
+// suggestArgument completes an argument of a tool, or a member of an object.
+func suggestArgument(name string, p *toolargs.Parameter, args []string, typed string) (found []string) {
+	if strings.HasPrefix(typed, name+"=") {
+		values := p.Allowed()
+		if slices.Contains(p.Type, "boolean") && values == nil {
+			values = append(values, []byte("true"), []byte("false"))
+		}
+		for _, v := range values {
+			found = append(found, completable(name+"="+toolargs.TypedAs(v), "")...)
+		}
+		return found
+	}
+	if slices.Contains(p.Type, "array") ||
+		!slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, name+"=") }) {
+		found = completable(name+"=", p.Description)
 	}
 	return found
 }

@@ -17,7 +17,7 @@ import (
 // and Parameter are not safe for concurrent use.
 type Parameters struct {
 	All  []*Parameter // the required ones first
-	Open *Parameter   // describes additional arguments; nil if additionalProperties is absent or false
+	Open *Parameter   // describes arguments that the schema does not list; nil if there are none
 }
 
 // Parameter is one argument, one member of an object, or the items of an array.
@@ -32,11 +32,21 @@ type Parameter struct {
 
 // Read reads an input schema. The required arguments come first; each group has the order of the schema.
 func Read(schema json.RawMessage) *Parameters {
-	var root object
+	var root struct {
+		object
+		Ref   string            `json:"$ref"`
+		AllOf []json.RawMessage `json:"allOf"`
+		AnyOf []json.RawMessage `json:"anyOf"`
+		OneOf []json.RawMessage `json:"oneOf"`
+	}
 	_ = json.Unmarshal(schema, &root) // an invalid schema yields no arguments
 	d := newDocument(schema)
-	ps := &Parameters{All: d.list(&root)}
-	if more := string(root.More); more != "" && more != "false" && more != "null" {
+	elsewhere := root.Ref != "" || len(root.AllOf)+len(root.AnyOf)+len(root.OneOf) > 0 // other schemas list the arguments
+	if elsewhere && len(root.Properties) == 0 {
+		root.object = d.parameter("", schema).object
+	}
+	ps := &Parameters{All: d.list(&root.object)}
+	if more := string(root.More); more != "" && more != "false" && more != "null" || elsewhere && len(ps.All) == 0 {
 		ps.Open = d.parameter("", root.More)
 	}
 	return ps

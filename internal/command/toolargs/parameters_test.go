@@ -192,18 +192,23 @@ func TestMembersHaveTheOrderOfTheSchema(t *testing.T) {
 }
 
 func TestUnnamedArgumentsFollowAdditionalProperties(t *testing.T) {
+	const none = `unknown argument "x"; no arguments are allowed`
 	for schema, want := range map[string]string{
-		`{}`:                            `unknown argument "x"; no arguments are allowed`,
+		`{}`:                            none,
 		`{"properties":{"a":{}}}`:       `unknown argument "x"; known: a`,
 		`{"additionalProperties":true}`: `{"x":1}`,
 		`{"additionalProperties":{"type":"string"}}`:                                   `{"x":"1"}`,
-		`{"additionalProperties":false}`:                                               `unknown argument "x"; no arguments are allowed`,
+		`{"additionalProperties":false}`:                                               none,
 		`{"properties":{"x":true}}`:                                                    `{"x":1}`,
 		`{"properties":{"x":{"type":7,"minimum":"no"}}}`:                               `{"x":1}`,
 		`{"properties":{"x":{"type":"frob"}}}`:                                         `{"x":1}`,
 		`{"$defs":{"l":{"$ref":"#/$defs/l"}},"properties":{"x":{"$ref":"#/$defs/l"}}}`: `{"x":1}`,
-		`{"properties":7}`:                                                             `unknown argument "x"; no arguments are allowed`,
-		`{"properties":{"x":{"$ref":"#/nowhere/at/all"}}}`:                             `{"x":1}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"type":"string"}}}}}`:    `{"x":"1"}`,
+		`{"oneOf":[{"properties":{"x":{}}},{"properties":{"y":{}}}]}`:                  `{"x":1}`,
+		`{"allOf":[{"properties":{"x":{}}}]}`:                                          `{"x":1}`,
+		`{"anyOf":[{"required":["x"]}],"properties":{"y":{}}}`:                         `unknown argument "x"; known: y`,
+		`{"properties":7}`: none,
+		`{"properties":{"x":{"$ref":"#/nowhere/at/all"}}}`: `{"x":1}`,
 	} {
 		raw, err := Read(json.RawMessage(schema)).Assign(fields("x=1"))
 		got := string(raw)
@@ -216,8 +221,8 @@ func TestUnnamedArgumentsFollowAdditionalProperties(t *testing.T) {
 	}
 }
 
-// TestHostileSchemaIsReadQuickly reads schemas with references and alternatives that multiply. The budgets bound the
-// work; without them, each schema takes minutes.
+// TestHostileSchemaIsReadQuickly reads schemas with references and alternatives that multiply, which the budgets of a
+// document bound.
 func TestHostileSchemaIsReadQuickly(t *testing.T) {
 	branches := strings.Repeat(`{"$ref":"#/$defs/a"},`, 99) + `{"$ref":"#/$defs/a"}`
 	var references, definitions, wide []string

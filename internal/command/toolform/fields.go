@@ -164,14 +164,16 @@ func (d *drawing) field(n *node, path string, present bool) *Field {
 	case KindChoice, KindBoolean:
 		field.Value = d.text(path)
 		field.Choices = n.options(field.Value, required)
-	default:
-		field.Value = d.text(path)
-		switch {
-		case n.kind == KindNumber && field.Value != "" && !isNumber(field.Value):
+	case KindNumber:
+		if field.Value = d.text(path); field.Value != "" && !isNumber(field.Value) {
 			field.Kind = KindText // an input for numbers would not show the value
-		case n.kind == KindText && strings.Contains(field.Value, "\n"):
+		}
+	case KindText:
+		if field.Value = d.text(path); strings.Contains(field.Value, "\n") {
 			field.Kind = KindArea // an input for one line would remove the line breaks
 		}
+	default:
+		field.Value = d.text(path)
 	}
 	return field
 }

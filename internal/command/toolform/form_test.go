@@ -176,6 +176,10 @@ func TestOtherArgumentsAreJSON(t *testing.T) {
 	if got, want := sketch(form.Fields(url.Values{"#": {"{"}}, nil), ""), "/a text\n# json \"{\"\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	unlisted := Of(json.RawMessage(`{"oneOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`))
+	if got, want := sketch(unlisted.Fields(nil, nil), ""), "# json\n"; got != want {
+		t.Errorf("alternatives: got %s, want %s", got, want)
+	}
 	for text, want := range map[string]string{
 		``: `{"a":"x"}`, `{}`: `{"a":"x"}`, ` { "b": 1 } `: `{"a":"x","b":1}`,
 		`{"a":1}`: `#: the argument "a" has a field of its own`,
