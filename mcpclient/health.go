@@ -1,11 +1,9 @@
 package mcpclient
 
 import (
-	"encoding/json"
 	"net/http"
-	"time"
 
-	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/internal/health"
 )
 
 // HealthHandler reports over HTTP whether clients are usable, for a readiness probe or a load balancer:
@@ -23,39 +21,10 @@ import (
 // no server: [Options.KeepAlive] detects silently broken connections. It may be used concurrently.
 func HealthHandler(clients ...*Client) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		h := health{Ready: true, Clients: make([]clientHealth, 0, len(clients))}
-		for _, c := range clients {
-			of := c.health()
-			h.Ready = h.Ready && of.State == connstate.Ready && !of.Draining
-			h.Clients = append(h.Clients, of)
+		all := make([]health.Connection, len(clients))
+		for i, c := range clients {
+			all[i] = c.core.Health(c.name)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		if !h.Ready {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-		_ = json.NewEncoder(w).Encode(h) // an error means that the HTTP client has disconnected
+		health.Write(w, all)
 	})
-}
-
-type health struct {
-	Ready   bool           `json:"ready"`
-	Clients []clientHealth `json:"clients"`
-}
-
-type clientHealth struct {
-	Name     string           `json:"name"`
-	State    connstate.State  `json:"state"`
-	Reason   connstate.Reason `json:"reason,omitempty"`
-	Since    time.Time        `json:"since"`
-	Attempt  int              `json:"attempt,omitempty"`
-	Draining bool             `json:"draining,omitempty"`
-}
-
-func (c *Client) health() clientHealth {
-	s := c.Status()
-	return clientHealth{
-		Name: c.name, State: s.State, Reason: s.Reason, Since: s.Since.UTC(), Attempt: s.Attempt,
-		Draining: c.core.Draining(),
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -133,6 +134,17 @@ func (l *link) ready() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.server != nil && l.server.Ready()
+}
+
+// health returns the state of the connection for a probe. ok is false until the server has accepted the introduction.
+func (l *link) health() (c health.Connection, ok bool) {
+	l.mu.Lock()
+	server, answered := l.server, l.first == nil
+	l.mu.Unlock()
+	if server == nil || !answered {
+		return c, false
+	}
+	return server.Health(), true
 }
 
 // send sends a message of the host. If earlier messages wait, or if there is no session, the message waits.

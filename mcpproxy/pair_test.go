@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -83,6 +84,8 @@ func (f *fakeServer) note(m relay.Message) {
 	defer f.mu.Unlock()
 	f.sent = append(f.sent, strings.TrimSpace(m.Method+" "+string(m.Params)+" "+string(m.ID)))
 }
+
+func (f *fakeServer) Health() health.Connection { return health.Connection{} }
 
 func (f *fakeServer) Stop(context.Context) error {
 	f.set(false, true)

@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
@@ -155,6 +159,27 @@ func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStd
 // handler with [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
 func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	return p.server.HTTPHandler(boundSessions(o))
+}
+
+// HealthHandler returns a handler that reports whether the servers are usable, in the form of
+// [mcpclient.HealthHandler]. It checks the server of each host from the server's first answer until the host has left.
+// Without hosts it answers 200, because the proxy connects, or starts a process, only for a host. The handler contacts
+// no server: [Options.KeepAlive] detects silently broken connections. It may be used concurrently.
+func (p *Proxy) HealthHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		p.mu.Lock()
+		pairs := slices.Collect(maps.Values(p.pairs))
+		p.mu.Unlock()
+		var all []health.Connection
+		for _, of := range pairs {
+			if l, _ := of.current(); l != nil {
+				if c, ok := l.health(); ok {
+					all = append(all, c)
+				}
+			}
+		}
+		health.Write(w, all)
+	})
 }
 
 // DefaultMaxSessions is the default limit of sessions over HTTP; Sessions of [mcpserver.HTTPLimits] sets another limit.

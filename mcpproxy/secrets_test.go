@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -230,6 +231,7 @@ type quick struct{}
 func (quick) Request(_ context.Context, _ relay.Message, answer relay.Answer) { answer(nil, nil) }
 func (quick) Notify(context.Context, relay.Message) error                     { return nil }
 func (quick) Ready() bool                                                     { return true }
+func (quick) Health() health.Connection                                       { return health.Connection{} }
 func (quick) Stop(context.Context) error                                      { return nil }
 func (quick) Shared() bool                                                    { return false }
 func (quick) End(error)                                                       {}

@@ -71,7 +71,7 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 		return misuse("%s", said)
 	}
 	defer func() { _ = g.Close() }()
-	return p.serve(ctx, g, g.ServeStdio, risk)
+	return p.serve(ctx, g, risk)
 }
 
 // checkMany returns an error for flags that a gateway of these servers does not support.

@@ -28,14 +28,19 @@ func serves(t *testing.T, address string) (url string, stop func() int) {
 // the exit code.
 func servesBy(t *testing.T, args ...string) (url string, stop func() int) {
 	t.Helper()
+	return servesAndLogs(t, new(buffer), args...)
+}
+
+// servesAndLogs is servesBy with a buffer for standard error.
+func servesAndLogs(t *testing.T, stderr *buffer, args ...string) (url string, stop func() int) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
-	var stderr buffer
 	var code int
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		code = run(ctx, streams{strings.NewReader(""), in, &stderr, false}, args)
+		code = run(ctx, streams{strings.NewReader(""), in, stderr, false}, args)
 		in.Close()
 	}()
 	stop = func() int {
@@ -46,7 +51,7 @@ func servesBy(t *testing.T, args ...string) (url string, stop func() int) {
 	t.Cleanup(func() { stop() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the server printed no URL: %v, exit code %d: %s", err, stop(), &stderr)
+		t.Fatalf("the server printed no URL: %v, exit code %d: %s", err, stop(), stderr)
 	}
 	return strings.TrimSpace(line), stop
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,8 @@ type proxy struct {
 	limits    policyFlags
 	record    recorder
 	bearer    bearerFlags
+	metrics   metricsFlag
+	page      *metricsPage        // nil without --metrics
 	redact    func(string) string // redacts a line of a server's standard error; nil without a policy
 }
 
@@ -50,6 +53,7 @@ func newProxy(s streams) *cobra.Command {
 			"mcpotel proxy --chaos plan.yaml -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --config mcp.json --listen localhost:8080\n" +
+			"mcpotel proxy --metrics :9464 --listen localhost:8080 -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
 		f.StringVar(&p.name, "name", "", "use this `NAME` for the server in telemetry: mcp_client.name and mcp_server.name. "+
@@ -63,6 +67,7 @@ func newProxy(s streams) *cobra.Command {
 		p.bearer.flags(f)
 		p.limits.flags(f)
 		p.record.flags(f)
+		p.metrics.flags(f)
 		p.chaos.flags(f)
 	})
 }
@@ -86,7 +91,11 @@ func (p *proxy) run(ctx context.Context) (err error) {
 			return misuse("%v", err)
 		}
 	}
-	o, err := observe(ctx, proxyService, p.level(), p.streams.err, p.web.wanted)
+	if p.page, err = p.metrics.open(); err != nil {
+		return err
+	}
+	defer p.page.close()
+	o, err := observe(ctx, proxyService, p.level(), p.streams.err, p.web.wanted, p.page.options()...)
 	if err != nil {
 		return err
 	}
@@ -119,12 +128,20 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		p.record.discard()
 		return misuse("%s", strings.TrimPrefix(err.Error(), "mcpproxy: "))
 	}
-	return p.serve(ctx, between, between.ServeStdio, proxyRisk)
+	return p.serve(ctx, between, proxyRisk)
+}
+
+// relaying is a proxy or a gateway.
+type relaying interface {
+	handlers
+	HealthHandler() http.Handler
+	ServeStdio(context.Context) error
 }
 
 // serve serves hosts over HTTP, or one host on standard input and output. risk describes what other programs can do
 // over HTTP.
-func (p *proxy) serve(ctx context.Context, h handlers, stdio func(context.Context) error, risk string) error {
+func (p *proxy) serve(ctx context.Context, h relaying, risk string) error {
+	defer p.page.serve(ctx, h.HealthHandler(), p.streams.err)()
 	if p.listen != "" {
 		at := site{address: p.listen, risk: risk, bearer: p.bearer, most: p.most}
 		return interrupted(ctx, serveHTTP(ctx, h, at, p.streams.out, p.streams.err))
@@ -132,5 +149,5 @@ func (p *proxy) serve(ctx context.Context, h handlers, stdio func(context.Contex
 	if p.console.person {
 		p.console.say("waiting for a host on standard input: add this command to the configuration of your host")
 	}
-	return interrupted(ctx, stdio(ctx))
+	return interrupted(ctx, h.ServeStdio(ctx))
 }

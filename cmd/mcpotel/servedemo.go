@@ -8,27 +8,37 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/internal/command/demoserver"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 func newServeDemo(s streams) *cobra.Command {
 	var address string
+	var metrics metricsFlag
 	cmd := &cobra.Command{
-		Use:     "serve-demo [--http ADDRESS]",
+		Use:     "serve-demo [--http ADDRESS] [--metrics ADDRESS]",
 		Short:   "run the demo's server, on standard input and output or over HTTP",
 		Example: "mcpotel tools -- mcpotel serve-demo\nmcpotel serve-demo --http :8080",
 		Args:    refuseArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runServeDemo(cmd.Context(), s, address) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runServeDemo(cmd.Context(), s, address, metrics)
+		},
 	}
 	cmd.Flags().StringVar(&address, "http", "",
 		"serve over HTTP at this `ADDRESS`, such as :8080, and print the URL. Without a host it listens on loopback")
+	metrics.flags(cmd.Flags())
 	return cmd
 }
 
 // runServeDemo runs the demo's server. The server exports its own spans if the environment names a collector. The trace
 // context of the client arrives in the _meta of each request and, over HTTP, in the headers as well.
-func runServeDemo(ctx context.Context, s streams, address string) error {
-	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, false, exportsSoon)
+func runServeDemo(ctx context.Context, s streams, address string, metrics metricsFlag) error {
+	page, err := metrics.open()
+	if err != nil {
+		return err
+	}
+	defer page.close()
+	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, false, append(page.options(), exportsSoon)...)
 	if err != nil {
 		return err
 	}
@@ -37,6 +47,7 @@ func runServeDemo(ctx context.Context, s streams, address string) error {
 	if err != nil {
 		return err
 	}
+	defer page.serve(ctx, mcpclient.HealthHandler(), s.err)() // the demo's server has no servers of its own
 	return serveDemo(ctx, server, address, s)
 }
 

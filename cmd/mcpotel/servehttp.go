@@ -87,10 +87,7 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 
 // onLoopback adds the loopback host to an address without a host, such as ":8080" or "8080".
 func onLoopback(address string) (string, error) {
-	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
-		address = ":" + address
-	}
-	host, port, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(withColon(address))
 	if err != nil {
 		return "", misuse("no address: %v", err)
 	}
@@ -98,4 +95,12 @@ func onLoopback(address string) (string, error) {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port), nil
+}
+
+// withColon returns ":8080" for the address "8080", and other addresses unchanged.
+func withColon(address string) string {
+	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
+		return ":" + address
+	}
+	return address
 }

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -150,6 +151,8 @@ type Server interface {
 	// Ready reports whether there is a session. Without a session, Request and Notify wait for one, until ctx ends or
 	// [Client.Patience] has passed.
 	Ready() bool
+	// Health returns the state of the connection for a probe.
+	Health() health.Connection
 	// Stop closes the connection. It waits for the goroutines of the connection, at most until ctx ends.
 	Stop(ctx context.Context) error
 }

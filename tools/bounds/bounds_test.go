@@ -29,7 +29,7 @@ var watched = []string{
 	"mcpproxy",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse",
 	"internal/schema",
-	"internal/otlpsink",
+	"internal/otlpsink", "internal/scrape",
 	"internal/recording", "internal/running", "internal/grow", "internal/jsonrpc", "internal/jsonscan",
 	"internal/mirror", "inspect",
 }

@@ -12,7 +12,7 @@ var exceptions = []exception{
 		"mcpclient.answering.handlers", "mcpclient.Client.elicitor", "mcpclient.subscriptions.restoreAll",
 		"internal/client/conn.Conn.waiters", "mcpclient.Group.members",
 		"mcpclient.DriftOptions.Baseline",
-		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.health.Clients", "mcpclient.watches.all",
+		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.watches.all",
 		"mcpclient.loopWatch.exempt", "mcpclient.asked.spanAttributes", "mcpclient/transport/chaos.verdict.*",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
 		"mcpproxy.Gateway.*",

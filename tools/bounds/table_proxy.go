@@ -64,5 +64,10 @@ var proxyArea = area{
 			bound: "the bounds of the gateway's own server, which refuses further requests",
 			full:  "the request gets an error", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 		},
+		{
+			what: "Concurrent scrapes of the metrics of a command, with --metrics", where: []string{"internal/scrape.maxScrapes"},
+			bound: "{internal/scrape.maxScrapes}", full: "a scrape gets 503",
+			test: "internal/scrape.TestConcurrentScrapesAreBounded",
+		},
 	},
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
@@ -25,6 +26,16 @@ func (c *Conn) Status() Status {
 	defer c.mu.Unlock()
 	return Status{
 		State: c.m.State, Reason: c.m.Reason, Since: c.m.Since, Epoch: c.m.Epoch, Attempt: c.m.Attempt, Err: c.lastErr,
+	}
+}
+
+// Health returns the state of the connection for a probe. name is the name of the client.
+func (c *Conn) Health(name string) health.Connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return health.Connection{
+		Name: name, State: c.m.State, Reason: c.m.Reason, Since: c.m.Since.UTC(), Attempt: c.m.Attempt,
+		Draining: c.draining,
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/client/serving"
+	"github.com/mcpotel/mcpotel/internal/health"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -201,6 +202,9 @@ func (c *Server) isConfirmed(s *conn.Session) bool {
 
 // Ready reports whether messages can be sent without waiting for a session.
 func (c *Server) Ready() bool { return c.core.Open() }
+
+// Health returns the state of the connection for a probe.
+func (c *Server) Health() health.Connection { return c.core.Health(c.name) }
 
 // Stop ends the connection, and waits for the goroutines of the connection as [conn.Conn.Stop] does.
 func (c *Server) Stop(ctx context.Context) error { return c.core.Stop(ctx) }

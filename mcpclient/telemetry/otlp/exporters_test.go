@@ -335,3 +335,43 @@ func TestWithSDKUsesGivenProviders(t *testing.T) {
 		t.Error("Setup accepts an SDK without Shutdown, want an error")
 	}
 }
+
+func TestOwnReaderNeedsNoVariable(t *testing.T) {
+	for name, at := range map[string]struct {
+		variable, value string
+		endpoint        bool
+		pull, push      bool // the reader and the receiver get metrics
+	}{
+		"alone":            {variable: "OTEL_METRICS_EXPORTER", value: "none", pull: true},
+		"with an endpoint": {endpoint: true, pull: true, push: true},
+		"disabled":         {variable: "OTEL_SDK_DISABLED", value: "true", endpoint: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cleanEnv(t)
+			t.Setenv("OTEL_TRACES_EXPORTER", "none")
+			t.Setenv("OTEL_LOGS_EXPORTER", "none")
+			if at.variable != "" {
+				t.Setenv(at.variable, at.value)
+			}
+			sink, reader := listen(t), sdkmetric.NewManualReader()
+			opts := []Option{WithReader(reader)}
+			if at.endpoint {
+				opts = append(opts, WithEndpoint(sink.Endpoint()))
+			}
+			p := setup(t, opts...)
+			record(t, p)
+			var got metricdata.ResourceMetrics
+			err := reader.Collect(t.Context(), &got)
+			if pulled := err == nil && len(got.ScopeMetrics) == 1; pulled != at.pull {
+				t.Errorf("the reader has %v, %v; want metrics: %v", got.ScopeMetrics, err, at.pull)
+			}
+			shutdown(t, p)
+			if pushed := len(sink.Snapshot().PointsOf("works")) > 0; pushed != at.push {
+				t.Errorf("the receiver has metrics: %v, want %v", pushed, at.push)
+			}
+			if err := reader.Collect(t.Context(), &got); at.pull && !errors.Is(err, sdkmetric.ErrReaderShutdown) {
+				t.Errorf("after the shutdown: got %v, want that the reader is shut down", err)
+			}
+		})
+	}
+}

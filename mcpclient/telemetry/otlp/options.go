@@ -48,6 +48,7 @@ type config struct {
 	spans   map[string]func(context.Context) (sdktrace.SpanExporter, error)
 	readers map[string]func(context.Context) (sdkmetric.Reader, error)
 	records map[string]func(context.Context) (sdklog.Exporter, error)
+	own     []sdkmetric.Reader // readers that no variable needs to name
 }
 
 // SDK is an OpenTelemetry SDK that was not set up from variables, but from a configuration file, for example. All
@@ -166,6 +167,13 @@ func WithSpanExporter(name string, newExporter func(context.Context) (sdktrace.S
 // WithMetricReader adds a reader that OTEL_METRICS_EXPORTER may name, like [WithSpanExporter] for spans.
 func WithMetricReader(name string, newReader func(context.Context) (sdkmetric.Reader, error)) Option {
 	return func(c *config) { add(&c.readers, name, newReader) }
+}
+
+// WithReader adds a metric reader, for example one that serves metrics to Prometheus, to the readers that
+// OTEL_METRICS_EXPORTER names: the reader gets metrics even if the variable is none. [Providers.Shutdown] shuts the
+// reader down. If OTEL_SDK_DISABLED is true, or with [WithSDK], the reader gets no metrics. A reader works in one Setup.
+func WithReader(r sdkmetric.Reader) Option {
+	return func(c *config) { c.own = append(c.own[:len(c.own):len(c.own)], r) }
 }
 
 // WithLogExporter adds an exporter that OTEL_LOGS_EXPORTER may name, like [WithSpanExporter] for spans.

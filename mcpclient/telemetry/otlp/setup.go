@@ -97,7 +97,7 @@ func (p *Providers) build(ctx context.Context, c *config, s settings, show *cons
 	}
 	start := map[signal]func(*beginning) error{traces: p.startTraces, metrics: p.startMetrics, logs: p.startLogs}
 	for _, sig := range []signal{traces, metrics, logs} {
-		if len(s.exporters[sig]) == 0 {
+		if s.disabled || len(s.exporters[sig]) == 0 && (sig != metrics || len(c.own) == 0) {
 			continue
 		}
 		to := destination{s.protocols[sig], c.endpoint, newLink()}
@@ -169,6 +169,9 @@ func (p *Providers) startMetrics(b *beginning) error {
 	opts := []sdkmetric.Option{sdkmetric.WithResource(b.res), sdkmetric.WithCardinalityLimit(setLimit(os.Getenv))}
 	if b.tail != nil && os.Getenv("OTEL_METRICS_EXEMPLAR_FILTER") == "" {
 		opts = append(opts, sdkmetric.WithExemplarFilter(b.tail.ExemplarFilter()))
+	}
+	for _, r := range b.own {
+		opts = append(opts, sdkmetric.WithReader(r))
 	}
 	for _, name := range b.exporters {
 		r, err := b.metricReader(name)
