@@ -29,6 +29,7 @@ type connection struct {
 	examines               bool          // the command is "doctor", which has its own timeouts and draws no trace
 	passes                 bool          // the command is "proxy"; the host sends the requests and sets the timeouts
 	paged                  bool          // the command is "inspect", whose pages show results and traces
+	shares                 bool          // the command is "shell", whose connection other commands use
 	longest                time.Duration // the longest request timeout of all servers
 	pin                    string
 	roots                  roots
@@ -76,10 +77,10 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			"`DURATION`. The default is 60s until the first output of a process, and 30s from there")
 	})
 	grouped(f, groupShown, func(f *pflag.FlagSet) {
-		if !c.passes && !c.paged {
+		if !c.passes && !c.paged && !c.shares {
 			f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
 		}
-		if !c.passes && !c.examines && !c.paged {
+		if !c.passes && !c.examines && !c.paged && !c.shares {
 			f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
 		}
 		if !c.examines && !c.paged {
@@ -100,7 +101,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		if c.timeout < 0 || c.connectTimeout < 0 {
 			return misuse("a timeout must not be negative")
 		}
-		if err := c.checkServer(); err != nil {
+		if err := c.checkServer(sessionOf(cmd.Context())); err != nil {
 			return err
 		}
 		if err := c.remote.check(c.file.path != "" || c.file.only != ""); err != nil {
@@ -114,8 +115,8 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 	return cmd
 }
 
-// checkServer checks that the flags name a server in exactly one way.
-func (c *connection) checkServer() error {
+// checkServer checks that the flags name a server in exactly one way, or in no way in a shell.
+func (c *connection) checkServer(shell *session) error {
 	var ways []string
 	if c.remote.url != "" {
 		ways = append(ways, "--url URL")
@@ -130,6 +131,9 @@ func (c *connection) checkServer() error {
 		ways = append(ways, "--server NAME of a saved server")
 	}
 	switch {
+	case shell != nil && (len(ways) > 0 || c.web.wanted):
+		return misuse("the shell has its own server; start another shell for another server, or with --web")
+	case shell != nil:
 	case len(ways) == 0:
 		return misuse("no server: give --url URL, or --config FILE, or --server NAME of a server in \"mcpotel list\", " +
 			"or end the arguments with -- COMMAND [ARG...]")
@@ -190,7 +194,11 @@ func (c *connection) level() slog.Level {
 
 // observed runs work under a span, and draws the trace if --trace is given.
 func (c *connection) observed(ctx context.Context, title string, work func(context.Context, *observation) error) error {
-	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace || c.web.wanted)
+	if shell := sessionOf(ctx); shell != nil {
+		c.console = shell.console
+		return c.traced(ctx, shell.observation, title, work)
+	}
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace || c.web.wanted || c.shares)
 	if err != nil {
 		return err
 	}
@@ -198,21 +206,34 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 	if err := o.publish(c.web); err != nil {
 		return err
 	}
-	spanCtx, span := o.start(ctx, title)
-	err = c.inTime(spanCtx, func(ctx context.Context) error { return work(ctx, o) })
-	span.End()
-	c.console.clear()
-	if c.trace {
-		drawErr := o.draw(ctx, c.streams.err, span, has(append(c.spans, "INTERNAL "+title)...))
-		if drawErr != nil && err == nil {
-			err = drawErr
-		}
-	}
+	err = c.traced(ctx, o, title, work)
 	if err != nil && o.site != nil && err.Error() != "" {
 		c.console.say("%s", inFlags.Replace(err.Error()))
 		err = &exitError{code: codeOf(err)} // the error has been printed already, before stay waits
 	}
 	o.stay(ctx, c.streams.err)
+	return err
+}
+
+// traced runs work under a span, and draws the trace if --trace is given.
+func (c *connection) traced(ctx context.Context, o *observation, title string,
+	work func(context.Context, *observation) error) error {
+	spanCtx, span := o.start(ctx, title)
+	err := c.inTime(spanCtx, func(ctx context.Context) error { return work(ctx, o) })
+	span.End()
+	c.console.clear()
+	if c.trace {
+		if sessionOf(ctx) != nil { // otherwise the server has ended and has exported its spans
+			select {
+			case <-time.After(exported):
+			case <-ctx.Done():
+			}
+		}
+		drawErr := o.draw(ctx, c.streams.err, span, has(append(c.spans, "INTERNAL "+title)...))
+		if drawErr != nil && err == nil {
+			err = drawErr
+		}
+	}
 	return err
 }
 

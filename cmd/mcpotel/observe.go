@@ -151,10 +151,14 @@ func (o *observation) logger() *slog.Logger {
 	return o.providers.Logger()
 }
 
-// start starts a span for the command itself. This span is the parent of the spans of the command's calls.
+// start starts a trace with a span for the command itself. This span is the parent of the spans of the command's calls.
 func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {
-	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name)
+	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name,
+		trace.WithNewRoot())
 }
+
+// exported is enough time for a running server to export its spans: see hasty.
+const exported = 250 * time.Millisecond
 
 // patience limits how long draw waits for the spans of other processes.
 const patience = 3 * time.Second

@@ -29,6 +29,12 @@ type server struct {
 
 // open connects to the only server.
 func (c *connection) open(ctx context.Context, o *observation) (_ *server, close func(), _ error) {
+	if shell := sessionOf(ctx); shell != nil {
+		if shell.servers.group != nil {
+			return nil, nil, misuse("the shell has more than one server, and this command needs one: start a shell with --server")
+		}
+		return shell.servers.all[0], c.hearing(shell), nil
+	}
 	member, free, err := c.member(o)
 	if err != nil {
 		return nil, nil, err
@@ -103,6 +109,9 @@ func shortened(name string) string {
 
 // openAll starts connecting to all servers of the file, or connects to the only server.
 func (c *connection) openAll(ctx context.Context, o *observation) (*servers, error) {
+	if shell := sessionOf(ctx); shell != nil {
+		return &servers{shell.servers.group, shell.servers.all, c.console.waitFor(), c.hearing(shell)}, nil
+	}
 	if c.file.path == "" || c.file.only != "" {
 		one, close, err := c.open(ctx, o)
 		if err != nil {

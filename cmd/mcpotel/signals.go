@@ -28,16 +28,24 @@ const twice = 500 * time.Millisecond
 // untilSignal returns a context that Ctrl-C or SIGTERM cancels. The command then has a moment to disconnect from its
 // servers; a second signal ends the process at once.
 func untilSignal(parent context.Context) (_ context.Context, stop func()) {
-	ctx, end := context.WithCancelCause(parent)
+	shell := new(interrupts)
+	ctx, end := context.WithCancelCause(context.WithValue(parent, interruptsKey{}, shell))
 	signals := make(chan os.Signal, 1) // only the first signal is needed
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { // ends with ctx, or when duplicates of the first signal can no longer arrive
-		select {
-		case s := <-signals:
-			end(&interruption{s.(syscall.Signal)})
-			time.Sleep(twice)
-			signal.Stop(signals)
-		case <-ctx.Done():
+		for {
+			select {
+			case s := <-signals:
+				cause := &interruption{s.(syscall.Signal)}
+				if s == os.Interrupt && shell.take(cause) {
+					continue
+				}
+				end(cause)
+				time.Sleep(twice)
+				signal.Stop(signals)
+			case <-ctx.Done():
+			}
+			return
 		}
 	}()
 	return ctx, func() {

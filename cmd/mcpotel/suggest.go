@@ -50,7 +50,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 		c.readLine(cmd)
 		c.streams = streams{strings.NewReader(""), io.Discard, io.Discard, false}
 		c.console = newConsole(c.streams)
-		if c.checkServer() != nil || c.remote.check(c.file.path != "" || c.file.only != "") != nil {
+		if c.checkServer(sessionOf(cmd.Context())) != nil || c.remote.check(c.file.path != "" || c.file.only != "") != nil {
 			return nil, none
 		}
 		c.remote.auth = false // it could open a browser

@@ -51,7 +51,7 @@ func newTree(s streams) *cobra.Command {
 		newRead(s), newPrompts(s), newPrompt(s),
 		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newMCP(s), newProxy(s), newWrap(s), newUnwrap(s),
 		newMock(s), newReplay(s), newDiff(s), newGameDay(s),
-		newAdd(s), newList(s), newRemove(s), newView(s), newInspect(s),
+		newAdd(s), newList(s), newRemove(s), newView(s), newInspect(s), newShell(s),
 		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),
 	)
