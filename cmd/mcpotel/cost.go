@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,20 +16,36 @@ import (
 )
 
 func newCost(s streams) *cobra.Command {
-	var c connection
+	var c costCommand
 	return c.command(s, &cobra.Command{
 		Use: "cost [flags]" + behind, Short: "show how much of a model's context each tool uses",
 		Long: "The context of a model holds all tools that it may call: the name, the description and the input\n" +
 			"schema of each tool. The bytes are counted in compact JSON. The tokens are estimated for o200k_base; models\n" +
-			"with other vocabularies have other counts.",
+			"with other vocabularies have other counts. With --used, the table has the number of calls of each tool, and\n" +
+			"the command prints which tools were never called, and a policy without them.",
 		Example: "mcpotel cost -- npx -y @modelcontextprotocol/server-everything\n" +
-			"mcpotel cost --config mcp.json --json",
-	}, c.runCost)
+			"mcpotel cost --config mcp.json --json\n" +
+			"mcpotel cost --used http://localhost:9090 --over 4w --url https://mcp.example.com/mcp",
+	}, c.run, c.used.flags)
 }
 
-func (c *connection) runCost(ctx context.Context) error {
+// costCommand is one run of the command "cost".
+type costCommand struct {
+	connection
+	used used
+}
+
+func (c *costCommand) run(ctx context.Context) error {
+	if c.file.path != "" && c.file.only == "" && len(c.used.sources) > 0 {
+		return misuse("--used needs one server: select it with --server NAME")
+	}
+	n, err := c.used.count(ctx)
+	if err != nil {
+		return err
+	}
 	return c.withTools(ctx, "mcpotel cost", asFarAsListed(func(tools []*mcp.Tool) error {
 		costs := costsOf(tools)
+		costs.join(n)
 		if c.asJSON {
 			return printJSON(c.streams.out, costs)
 		}
@@ -43,15 +60,17 @@ const window = 200_000
 type toolCosts struct {
 	Tools []toolCost `json:"tools"`
 	contextcost.Size
-	Window      int     `json:"contextWindow"` // in tokens
-	WindowShare float64 `json:"contextShare"`  // the share of the window that all tools use
+	Window      int     `json:"contextWindow"`  // in tokens
+	WindowShare float64 `json:"contextShare"`   // the share of the window that all tools use
+	Usage       *usage  `json:"usage,omitzero"` // with --used
 }
 
 type toolCost struct {
 	Name string `json:"name"`
 	contextcost.Definition
 	contextcost.Size
-	Share float64 `json:"share"` // of all tokens
+	Share float64 `json:"share"`          // of all tokens
+	Calls *int64  `json:"calls,omitzero"` // with --used
 }
 
 func costsOf(tools []*mcp.Tool) *toolCosts {
@@ -78,6 +97,9 @@ func (all *toolCosts) print(w io.Writer) error {
 	line := func(tokens, share, bytes, description, schema, tool any) error {
 		return printLine(w, fmt.Sprintf("%7v  %7v  %8v  %11v  %8v  %v", tokens, share, bytes, description, schema, tool))
 	}
+	if all.Usage != nil {
+		return all.printUsed(w)
+	}
 	if err := line("~tokens", "share", "bytes", "description", "schema", "tool"); err != nil {
 		return err
 	}
@@ -91,6 +113,24 @@ func (all *toolCosts) print(w io.Writer) error {
 	}
 	return line(all.EstimatedTokens, "", all.Bytes, description, schema,
 		fmt.Sprintf("total: %s of a context of %d tokens", percent(all.WindowShare), all.Window))
+}
+
+// printUsed prints the table with the numbers of calls.
+func (all *toolCosts) printUsed(w io.Writer) error {
+	line := func(tokens, share, calls, tool any) error {
+		return printLine(w, fmt.Sprintf("%7v  %7v  %8v  %v", tokens, share, calls, tool))
+	}
+	if err := line("~tokens", "share", "calls", "tool"); err != nil {
+		return err
+	}
+	for _, t := range all.Tools {
+		if err := line(t.EstimatedTokens, percent(t.Share), *t.Calls, visible.Line(t.Name)); err != nil {
+			return err
+		}
+	}
+	err := line(all.EstimatedTokens, "", "", fmt.Sprintf("total: %s of a context of %d tokens", percent(all.WindowShare),
+		all.Window))
+	return errors.Join(err, all.Usage.print(w))
 }
 
 func percent(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }
