@@ -28,7 +28,7 @@ type connection struct {
 	endless                bool          // the command runs until it is interrupted
 	examines               bool          // the command is "doctor", which has its own timeouts and draws no trace
 	passes                 bool          // the command is "proxy"; the host sends the requests and sets the timeouts
-	paged                  bool          // the command is "inspect", whose pages show results and traces
+	paged                  bool          // the command is "inspect" or "probe", whose pages show the results
 	shares                 bool          // the command is "shell", whose connection other commands use
 	longest                time.Duration // the longest request timeout of all servers
 	pin                    string

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/command/doctor"
 	"github.com/mcpotel/mcpotel/internal/unit"
@@ -120,7 +121,7 @@ func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members
 		all.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			reports[i] = doctor.Examine(ctx, doctor.Server{Name: m.Name, Transport: m.Transport}, c.doctorOptions(p, m))
+			reports[i] = doctor.Examine(ctx, doctor.Server{Name: m.Name, Transport: m.Transport}, c.doctorOptions(p.Tracers(), m))
 		})
 	}
 	all.Wait()
@@ -128,13 +129,14 @@ func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members
 	return reports
 }
 
-// doctorOptions returns the options for an examination, without features that ask a person.
-func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *doctor.Options {
+// doctorOptions returns the options for an examination, without features that ask a person. tracers is nil if there is no
+// Collector.
+func (c *doctorCommand) doctorOptions(tracers trace.TracerProvider, m mcpclient.Member) *doctor.Options {
 	o := &doctor.Options{
 		Timeout: c.each, ClientInfo: mcp.Implementation{Name: "mcpotel", Version: version()},
-		Versions: m.Options.Versions, NoListening: m.Options.NoListening, Tracers: p.Tracers(),
+		Versions: m.Options.Versions, NoListening: m.Options.NoListening, Tracers: tracers,
 	}
-	if p.Tracers() != nil {
+	if tracers != nil {
 		o.Timeout = max(o.Timeout-pipelineTime, o.Timeout/2)
 	}
 	if len(c.roots) > 0 {
