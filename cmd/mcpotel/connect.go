@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
@@ -41,6 +43,7 @@ type connection struct {
 	// adapt changes the options of each client; nil for no change
 	adapt func(server string, o *mcpclient.Options)
 
+	names     bool     // the first argument names something, such as a tool
 	spans     []string // the spans of a complete trace, besides the span of the command
 	arguments []string // arguments before --
 	server    []string // command after --; empty for none
@@ -55,6 +58,7 @@ const behind = " [-- COMMAND [ARG...]]"
 func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Context) error,
 	own ...func(*pflag.FlagSet)) *cobra.Command {
 	c.streams = s
+	c.names = strings.Contains(strings.TrimSuffix(cmd.Use, behind), "] ")
 	f := cmd.Flags()
 	f.SortFlags = false
 	for _, flags := range own {
@@ -88,6 +92,9 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		}
 		f.BoolVarP(&c.verbose, "verbose", "v", false,
 			"log all actions of the client, and the server's standard error")
+	})
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return flagError(cmd, err, c.guess(cmd.Flags().Args()))
 	})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -135,12 +142,35 @@ func (c *connection) checkServer(shell *session) error {
 		return misuse("the shell has its own server; start another shell for another server, or with --web")
 	case shell != nil:
 	case len(ways) == 0:
-		return misuse("no server: give --url URL, or --config FILE, or --server NAME of a server in \"mcpotel list\", " +
-			"or end the arguments with -- COMMAND [ARG...]")
+		return misuse("no server: give --url URL, or --config FILE, or --server NAME of a server in \"mcpotel list\", "+
+			"or end the arguments with -- COMMAND [ARG...]%s", c.guess(c.arguments))
 	case len(ways) > 1:
 		return misuse("more than one server: give either %s", strings.Join(ways, " or "))
 	}
 	return nil
+}
+
+// guess returns a hint for arguments that were probably meant to select a server; empty for none. If --header was given,
+// there is no hint, because an argument may be the rest of a header with a secret.
+func (c *connection) guess(arguments []string) string {
+	if len(c.remote.headers.given) > 0 {
+		return ""
+	}
+	saved, _ := hostfile.All() // a file that cannot be read gives no hint
+	for i, a := range arguments {
+		for _, s := range saved {
+			if a == s.Name || a == s.Full() {
+				return "; did you mean --server " + a + "?"
+			}
+		}
+		if i == 0 && c.names {
+			continue
+		}
+		if _, err := exec.LookPath(a); err == nil {
+			return "; if " + a + " starts the server, put -- before it"
+		}
+	}
+	return ""
 }
 
 // unexpected returns the error for a surplus argument. If --header was given, the error does not quote the argument,

@@ -106,6 +106,36 @@ func commandLines(cmd *cobra.Command) string {
 	return b.String()
 }
 
+// commandGroups are the commands as the help groups them.
+var commandGroups = []struct {
+	title string
+	names []string
+}{
+	{"use a server", []string{"demo", "inspect", "shell", "tools", "describe", "call", "task", "resources", "read",
+		"prompts", "prompt", "complete", "watch", "ping"}},
+	{"look into it", []string{"doctor", "cost", "check", "view", "mcp"}},
+	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "gameday"}},
+	{"record and test", []string{"mock", "replay", "diff", "serve-demo"}},
+	{"saved servers", []string{"add", "list", "remove"}},
+	{"this program", []string{"completion", "man", "version", "help"}},
+}
+
+// groupedCommands returns a line for each command, in groups.
+func groupedCommands(root *cobra.Command) string {
+	lines := map[string]string{}
+	for line := range strings.Lines(commandLines(root)) {
+		lines[strings.Fields(line)[0]] = line
+	}
+	var b strings.Builder
+	for _, g := range commandGroups {
+		b.WriteString("\n" + g.title + ":\n")
+		for _, name := range g.names {
+			b.WriteString(lines[name])
+		}
+	}
+	return b.String()
+}
+
 // aboutAll is the part of the help that applies to all commands.
 const aboutAll = `
 To select a server, use one of these: a command after --, which mcpotel starts; --url URL; --server NAME, for a server
@@ -129,5 +159,5 @@ with 0 then.`
 // rootHelp returns the help of the program.
 func rootHelp(root *cobra.Command) string {
 	return "mcpotel uses MCP servers from the shell, and shows the trace of each call.\n\n" +
-		"usage: mcpotel COMMAND [ARG...]\n\ncommands:\n" + commandLines(root) + aboutAll + "\nexit codes: " + aboutExit
+		"usage: mcpotel COMMAND [ARG...]\n" + groupedCommands(root) + aboutAll + "\nexit codes: " + aboutExit
 }

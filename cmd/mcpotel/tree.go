@@ -42,10 +42,7 @@ func newTree(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	root.SetHelpCommand(newHelp(s))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = printText(s.out, helpOf(cmd)) })
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misuse(`%w%s; "mcpotel help%s" lists the flags`, err, flagHint(cmd, err),
-			strings.TrimPrefix(cmd.CommandPath(), root.Name()))
-	})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, "") })
 	root.AddCommand(
 		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
 		newRead(s), newPrompts(s), newPrompt(s),
@@ -58,6 +55,12 @@ func newTree(s streams) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	knowFlags(root)
 	return root
+}
+
+// flagError returns the error for a flag that cannot be parsed. hint is a further hint, or empty.
+func flagError(cmd *cobra.Command, err error, hint string) error {
+	return misuse(`%w%s%s; "mcpotel help%s" lists the flags`, err, flagHint(cmd, err), hint,
+		strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()))
 }
 
 // flagHint suggests a similar flag for an unknown flag, or the unit for a duration without a unit. It returns an empty

@@ -164,3 +164,32 @@ func understood(t *testing.T, document string, words []string) {
 		t.Errorf("%s: %v: %v", document, words, err)
 	}
 }
+
+func TestHelpHasEachCommandOnce(t *testing.T) {
+	_, out, _ := runs(t, "help")
+	for _, c := range newTree(streams{strings.NewReader(""), io.Discard, io.Discard, false}).Commands() {
+		if n := strings.Count(out, "\n  "+c.Name()+" "); c.IsAvailableCommand() && n != 1 {
+			t.Errorf("want the command %s once in the help, got %d times", c.Name(), n)
+		}
+	}
+}
+
+func TestForgottenServerIsGuessed(t *testing.T) {
+	noCollector(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if code, _, stderr := runs(t, "add", "stock", "--url", "http://127.0.0.1:1/mcp"); code != exitOK {
+		t.Fatal(stderr)
+	}
+	for want, args := range map[string][]string{
+		"did you mean --server stock?":              {"tools", "stock"},
+		"if sh starts the server, put -- before it": {"tools", "sh", "-y", "foo"},
+		"if sh starts the server, put --":           {"call", "echo", "x=1", "sh"},
+		"[ARG...]\n":                                {"tools", "nosuchprogram"},
+		"unknown shorthand flag: 'y' in -y; \"":     {"tools", "--header", "X=y", "sh", "-y"},
+	} {
+		if code, _, stderr := runs(t, args...); code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%q: want exit code 2 and %q, got %d: %s", args, want, code, stderr)
+		}
+	}
+}
