@@ -75,6 +75,17 @@ func TestCompletionAsksTheServerForNames(t *testing.T) {
 	}
 }
 
+// The shell passes the whole line, in which no -- follows the words.
+func TestCompletionWithASavedServerCompletesATypedWord(t *testing.T) {
+	noCollector(t)
+	t.Setenv(patienceVariable, "1m") // for a slow machine
+	args := []string{"call", "--config", configFile(t, ""), "--server", "remote", "fo"}
+	t.Setenv(lineVariable, "mcpotel "+strings.Join(args, " "))
+	if got := completes(t, args...); !slices.Equal(got, []string{"forecast"}) {
+		t.Errorf("want forecast, got %q", got)
+	}
+}
+
 func TestCompletionHasMembersInTheOrderOfTheSchema(t *testing.T) {
 	noCollector(t)
 	t.Setenv(patienceVariable, "1m")

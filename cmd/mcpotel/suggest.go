@@ -86,8 +86,8 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	if cmd.ParseFlags(rest) != nil {
 		return
 	}
-	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-		c.server = cmd.Flags().Args()[dash:]
+	if dash := slices.Index(rest, "--"); dash >= 0 { // ArgsLenAtDash is that of cobra's own parsing, which appends a --
+		c.server = rest[dash+1:]
 	}
 }
 
