@@ -21,6 +21,10 @@ type filter struct {
 
 	Connects bool // also list the traces that only connect; see isConnecting
 
+	Since   time.Duration // only traces that began within this time; zero for all
+	Longest bool          // the longest traces first, and not the newest
+	Page    int           // number of the page of the list, from 1
+
 	MinText string // Min as given
 	Bad     string // explanation of an invalid parameter; empty for none
 }
@@ -32,6 +36,10 @@ func filterOf(r *http.Request) filter {
 		MinText: strings.TrimSpace(q.Get("min")), Connects: q.Get("connects") != "",
 	}
 	f.Level, _ = strconv.Atoi(q.Get("level"))
+	f.Since, _ = time.ParseDuration(q.Get("since"))
+	f.Longest = q.Get("sort") == "longest"
+	f.Page, _ = strconv.Atoi(q.Get("page"))
+	f.Page = max(f.Page, 1)
 	if f.MinText == "" {
 		return f
 	}
@@ -52,7 +60,16 @@ func durationOf(s string) (time.Duration, error) {
 
 // Active reports whether the filter excludes anything; templates call it.
 func (f filter) Active() bool {
-	return f.Service != "" || f.Text != "" || f.Errors || f.Min > 0 || f.Level > 0
+	return f.Service != "" || f.Text != "" || f.Errors || f.Min > 0 || f.Level > 0 || f.Since > 0
+}
+
+// at returns the filter for another page of the list, as URL parameters.
+func (f filter) at(page int) string {
+	f.Page = page
+	if page == 1 && f.query() == "" {
+		return "?"
+	}
+	return f.query()
 }
 
 // query returns the filter as URL parameters.
@@ -72,6 +89,15 @@ func (f filter) query() string {
 	if f.Level > 0 {
 		q.Set("level", strconv.Itoa(f.Level))
 	}
+	if f.Since > 0 {
+		q.Set("since", f.Since.String())
+	}
+	if f.Longest {
+		q.Set("sort", "longest")
+	}
+	if f.Page > 1 {
+		q.Set("page", strconv.Itoa(f.Page))
+	}
 	if len(q) == 0 {
 		return ""
 	}
@@ -82,7 +108,7 @@ func (f filter) passes(s summary, spans []*otlpsink.Span) bool {
 	switch {
 	case f.Service != "" && !slices.Contains(s.Services, f.Service),
 		f.Errors && s.Errors == 0,
-		s.Duration < f.Min:
+		s.Duration < f.Min, f.Since > 0 && time.Since(s.Start) > f.Since:
 		return false
 	case f.Text == "", contains(s.TraceID, f.Text):
 		return true

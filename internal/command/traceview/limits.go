@@ -4,6 +4,7 @@ package traceview
 // telemetry that it keeps in memory.
 const (
 	maxTraces     = 200
+	maxDots       = 1000 // traces of the chart above the list
 	maxRows       = 1000 // spans of a trace
 	maxRecords    = 500
 	maxSeries     = 500

@@ -43,7 +43,12 @@ func summarize(spans []otlpsink.Span, f filter) []summary {
 			all = append(all, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b summary) int { return b.Start.Compare(a.Start) })
+	slices.SortStableFunc(all, func(a, b summary) int {
+		if f.Longest {
+			return cmp.Or(cmp.Compare(b.Duration, a.Duration), b.Start.Compare(a.Start))
+		}
+		return b.Start.Compare(a.Start)
+	})
 	return all
 }
 
@@ -101,7 +106,12 @@ type listPage struct {
 	Filter   filter
 	Chosen   []string // services in the form
 	Rows     []listRow
-	LeftOut  int
+	From, To int    // numbers of the first and the last row among the matching traces
+	Matches  int    // number of matching traces
+	Before   string // link to the page before; empty for none
+	After    string // link to the next page; empty for none
+	Ranges   []period
+	Chart    *chart  // durations over time; nil for fewer than two traces
 	Folds    []*fold // groups of traces that only connect, unless Filter.Connects is set
 	Folded   int     // number of traces in Folds
 	FoldedIn string  // link to the same page with these traces in the list
@@ -156,8 +166,19 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 	if !f.Connects {
 		p.fold(v, f, &some)
 	}
-	p.LeftOut = max(len(some)-maxTraces, 0)
-	for _, s := range some[:len(some)-p.LeftOut] {
+	p.Ranges, p.Chart = periods(f.Since), chartOf(some)
+	p.Matches = len(some)
+	f.Page = min(f.Page, max(1, (len(some)+maxTraces-1)/maxTraces))
+	first := (f.Page - 1) * maxTraces
+	last := min(first+maxTraces, len(some))
+	p.From, p.To = first+1, last
+	if f.Page > 1 {
+		p.Before = f.at(f.Page - 1)
+	}
+	if last < len(some) {
+		p.After = f.at(f.Page + 1)
+	}
+	for _, s := range some[first:last] {
 		p.Rows = append(p.Rows, v.listRow(s))
 	}
 	v.write(w, r, http.StatusOK, "list", v.frame("Traces", p))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,7 +70,7 @@ func TestListCanBeFiltered(t *testing.T) {
 		!strings.Contains(note[0], "“soon” is not a duration") {
 		t.Errorf("want a note that soon is not a duration, got %q", note)
 	}
-	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces matches") {
+	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "No traces match.") {
 		t.Errorf("want a note that no trace matches, got %q", text)
 	}
 }
@@ -105,7 +106,7 @@ func TestEmptyTraceListShowsTheExportEndpoint(t *testing.T) {
 	}
 }
 
-func TestLongListStatesTheOmittedTraces(t *testing.T) {
+func TestLongListHasPages(t *testing.T) {
 	var s otlpsink.Snapshot
 	for i := range maxTraces + 3 {
 		s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: fmt.Sprintf("%032x", i+1), SpanID: "1",
@@ -117,9 +118,49 @@ func TestLongListStatesTheOmittedTraces(t *testing.T) {
 		!strings.Contains(rows[1].text(), fmt.Sprint("n", maxTraces+2)) {
 		t.Errorf("want the newest %d, got %d lines", maxTraces, len(rows)-1)
 	}
-	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "3 older traces not shown") ||
-		!strings.Contains(notes, "5 older spans dropped") {
-		t.Errorf("want a note on the omitted traces, got %q", notes)
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "5 older spans dropped") {
+		t.Errorf("want a note on dropped spans, got %q", notes)
+	}
+	next := page.one(t, "p.buttons").one(t, "a")
+	if text := page.one(t, "p.buttons").text(); !strings.Contains(text, "1 to 200 of 203") || next.text() != "Next page" {
+		t.Errorf("want the numbers and a link to the next page, got %q", text)
+	}
+	page = getPage(t, showing(s), "/"+next.attrs["href"])
+	if rows := page.all("tr"); len(rows) != 4 || !strings.Contains(rows[3].text(), "n0") {
+		t.Errorf("want the oldest 3 on the next page, got %d lines", len(rows)-1)
+	}
+	if a := page.one(t, "p.buttons").one(t, "a"); a.text() != "Previous page" || a.attrs["href"] != "?" {
+		t.Errorf("want a link to the first page, got %q to %q", a.text(), a.attrs["href"])
+	}
+	if rows := getPage(t, showing(s), "/?page=99").all("tr"); len(rows) != 4 {
+		t.Errorf("want the last page for a number that is too large, got %d lines", len(rows)-1)
+	}
+}
+
+func TestListIsSortedByDurationAndLimitedToATime(t *testing.T) {
+	now := time.Now()
+	var s otlpsink.Snapshot
+	for i, took := range []time.Duration{3 * time.Millisecond, time.Second, 20 * time.Millisecond} {
+		start := now.Add(-time.Duration(i) * 10 * time.Minute)
+		s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: fmt.Sprintf("%032x", i+1), SpanID: "1",
+			Name: fmt.Sprint("n", i), Start: start, End: start.Add(took)})
+	}
+	for path, want := range map[string]string{
+		"/": "n0 n1 n2", "/?sort=longest": "n1 n2 n0", "/?since=15m": "n0 n1", "/?since=15m0s&sort=longest": "n1 n0",
+		"/?since=1m": "n0", "/?since=x": "n0 n1 n2",
+	} {
+		page := getPage(t, showing(s), path)
+		if got := strings.Join(page.one(t, "#traces").texts(".name"), " "); got != want {
+			t.Errorf("%s: want %s, got %s", path, want, got)
+		}
+		if dots := len(page.all("circle")); dots != strings.Count(want, "n") && dots+1 != strings.Count(want, "n") {
+			t.Errorf("%s: want a dot for each of several traces, got %d", path, dots)
+		}
+	}
+	chart := chartOf(summarize(s.Spans, filter{}))
+	if len(chart.Dots) != 3 || chart.Shortest != "3.00ms" || chart.Longest != "1.00s" || chart.Dots[1].Y != "2.00%" ||
+		chart.Dots[0].Y != "98.00%" || chart.Dots[0].X != "98.00%" {
+		t.Errorf("want the longest on top and the newest on the right, got %+v", chart)
 	}
 }
 

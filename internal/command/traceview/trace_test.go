@@ -292,4 +292,4 @@ func TestPagesEscapeAnyTelemetry(t *testing.T) {
 // known are the elements that the templates use.
 var known = strings.Fields(
 	`main h1 h2 h3 p ul li b i em a span time div section table thead tbody tr th td form label select option input button
-	details summary dl dt dd wbr svg line rect circle pre`)
+	details summary dl dt dd wbr svg line rect circle title figure figcaption pre`)
