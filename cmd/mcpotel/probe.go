@@ -40,7 +40,7 @@ type probeCommand struct {
 	busy    map[string]*sync.Mutex // held by the probe of a server, by its name
 }
 
-// The modules of a probe: what it does.
+// The modules of a probe.
 const (
 	moduleDoctor = "doctor"
 	moduleCall   = "call"

@@ -180,8 +180,8 @@ func (e *editor) next(context.Context) (string, error) {
 	return line, err
 }
 
-// complete completes the word before the cursor when the key is Tab. If there are several completions, it adds what they
-// have in common, or lists them.
+// complete completes the word before the cursor when the key is Tab. If there are several completions, it adds their
+// common prefix, or lists them.
 func (e *editor) complete(ctx context.Context, line string, at int, key rune) (string, int, bool) {
 	if key != '\t' {
 		return "", 0, false

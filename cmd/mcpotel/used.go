@@ -190,7 +190,7 @@ func (u *used) scraped(ctx context.Context, at *backend.Client, all calls) error
 	return nil
 }
 
-// usage is what a list of tools costs, and which of them are called.
+// usage lists the tools with and without calls, and the cost of the tools without calls.
 type usage struct {
 	Unused       []string `json:"unused"` // tools without a call, the largest first
 	UnusedTokens int      `json:"unusedTokens"`
@@ -230,7 +230,7 @@ func (all *toolCosts) join(n calls) {
 	all.Usage = u
 }
 
-// print prints what is never used, and a policy without it.
+// print prints the tools without calls, and a policy that hides them.
 func (u *usage) print(w io.Writer) error {
 	text := fmt.Sprintf("%d tools were never called. They take %d tokens, %s of the list.", len(u.Unused), u.UnusedTokens,
 		percent(u.UnusedShare))

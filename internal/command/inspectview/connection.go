@@ -69,7 +69,7 @@ type line struct {
 	Text string
 }
 
-// cost is what the list of tools takes of a model's context.
+// cost is the size of the list of tools in a model's context.
 type cost struct {
 	Tools, Tokens int
 	Bytes         int64

@@ -125,7 +125,7 @@ func (s *Session) frame(r *http.Request, title string, data any) page.Page {
 		Data: view{Server: s.state(), Questions: s.asked(), Data: data}}
 }
 
-// A view is the data of each page: what all pages show, and the page's own data.
+// A view is the data of a page: the data that all pages share, and the page's own data.
 type view struct {
 	Server    state
 	Questions []asked

@@ -47,7 +47,7 @@ type operation struct {
 	Result   any       // a *mcp.CallToolResult, *mcp.ReadResourceResult or *mcp.GetPromptResult, nil without a result
 	Size     int64     // of the result as JSON, in bytes
 	Dropped  bool      // the result is no longer kept
-	Checked  string    // what the output schema says about the result; empty without one
+	Checked  string    // the result of the check against the output schema; empty without one
 	Valid    bool      // the structured content matches the output schema
 	Err      error
 }

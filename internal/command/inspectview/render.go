@@ -19,7 +19,7 @@ import (
 // A block is a part of a result as the page shows it.
 type block struct {
 	Kind  string       // text, json, image, audio, link or note
-	Label string       // who says it, or what it is
+	Label string       // the author, or the kind of content
 	Text  string       // of kinds text, link and note
 	JSON  *node        // of kind json
 	Data  template.URL // of kinds image and audio

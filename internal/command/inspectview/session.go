@@ -24,7 +24,7 @@ type Options struct {
 	Say      func(url string) // prints a new address, after the one before was used
 }
 
-// A Session is a connection to one server, with what a person did on it. It is safe for concurrent use.
+// A Session is a connection to one server, with the history of a person's calls. It is safe for concurrent use.
 type Session struct {
 	options   Options
 	frames    frames
