@@ -43,6 +43,8 @@ type connection struct {
 	// adapt changes the options of each client; nil for no change
 	adapt func(server string, o *mcpclient.Options)
 
+	several   bool     // the command runs in a shell with several servers
+	secrets   *headers // further headers of the command line; nil for none
 	names     bool     // the first argument names something, such as a tool
 	spans     []string // the spans of a complete trace, besides the span of the command
 	arguments []string // arguments before --
@@ -111,6 +113,9 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		if err := c.checkServer(sessionOf(cmd.Context())); err != nil {
 			return err
 		}
+		if err := c.checkFlags(sessionOf(cmd.Context()), f); err != nil {
+			return err
+		}
 		if err := c.remote.check(c.file.path != "" || c.file.only != ""); err != nil {
 			return err
 		}
@@ -150,10 +155,29 @@ func (c *connection) checkServer(shell *session) error {
 	return nil
 }
 
+// checkFlags refuses the flags of a connection in a shell, whose connection is open already.
+func (c *connection) checkFlags(shell *session, f *pflag.FlagSet) (err error) {
+	if shell == nil {
+		return nil
+	}
+	c.several = shell.servers.group != nil
+	f.VisitAll(func(flag *pflag.Flag) {
+		group := ""
+		if of := flag.Annotations[groupKey]; len(of) > 0 {
+			group = of[0]
+		}
+		own := group == "" && flag.Name != "chaos" || flag.Name == "json" || flag.Name == "trace"
+		if flag.Changed && !own && err == nil {
+			err = misuse("--%s is a flag of the shell itself: the commands of a shell share its connection", flag.Name)
+		}
+	})
+	return err
+}
+
 // guess returns a hint for arguments that were probably meant to select a server; empty for none. If --header was given,
 // there is no hint, because an argument may be the rest of a header with a secret.
 func (c *connection) guess(arguments []string) string {
-	if len(c.remote.headers.given) > 0 {
+	if c.hasSecrets() {
 		return ""
 	}
 	saved, _ := hostfile.All() // a file that cannot be read gives no hint
@@ -176,10 +200,15 @@ func (c *connection) guess(arguments []string) string {
 // unexpected returns the error for a surplus argument. If --header was given, the error does not quote the argument,
 // because it may be the rest of a header with a secret.
 func (c *connection) unexpected(argument string) error {
-	if len(c.remote.headers.given) > 0 {
+	if c.hasSecrets() {
 		return misuse("unexpected argument; quote a header if its value has spaces")
 	}
 	return misuse("unexpected argument %q", argument)
+}
+
+// hasSecrets reports whether an argument may be the rest of a header.
+func (c *connection) hasSecrets() bool {
+	return len(c.remote.headers.given) > 0 || c.secrets != nil && len(c.secrets.given) > 0
 }
 
 // none checks that there are no arguments.
@@ -225,7 +254,7 @@ func (c *connection) level() slog.Level {
 // observed runs work under a span, and draws the trace if --trace is given.
 func (c *connection) observed(ctx context.Context, title string, work func(context.Context, *observation) error) error {
 	if shell := sessionOf(ctx); shell != nil {
-		c.console = shell.console
+		c.console, c.longest = shell.console, shell.longest
 		return c.traced(ctx, shell.observation, title, work)
 	}
 	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace || c.web.wanted || c.shares)

@@ -17,6 +17,7 @@ import (
 
 func newCost(s streams) *cobra.Command {
 	var c costCommand
+	c.secrets = &c.used.headers
 	return c.command(s, &cobra.Command{
 		Use: "cost [flags]" + behind, Short: "show how much of a model's context each tool uses",
 		Long: "The context of a model holds all tools that it may call: the name, the description and the input\n" +
@@ -36,7 +37,12 @@ type costCommand struct {
 }
 
 func (c *costCommand) run(ctx context.Context) error {
-	if c.file.path != "" && c.file.only == "" && len(c.used.sources) > 0 {
+	if err := c.none(); err != nil {
+		return err
+	}
+	shell := sessionOf(ctx)
+	several := c.file.path != "" && c.file.only == "" || shell != nil && shell.servers.group != nil
+	if several && len(c.used.sources) > 0 {
 		return misuse("--used needs one server: select it with --server NAME")
 	}
 	n, err := c.used.count(ctx)

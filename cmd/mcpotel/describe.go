@@ -89,7 +89,10 @@ func (c *connection) describeTool(ctx context.Context, name string, t *mcp.Tool)
 	}
 	words, complete := toolargs.Read(t.InputSchema).Example(ctx, t.InputSchema) // with a budget of its own
 	d.Guess = !complete
-	d.Example = "mcpotel call " + shellLine(append(append([]string{name}, words...), c.serverWords()...))
+	d.Example = shellLine(append(append([]string{"call", name}, words...), c.serverWords()...))
+	if sessionOf(ctx) == nil {
+		d.Example = "mcpotel " + d.Example
+	}
 	return d
 }
 

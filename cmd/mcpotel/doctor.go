@@ -48,10 +48,15 @@ mcpotel doctor --otlp http://localhost:4317 -- mcpotel serve-demo`,
 		f.StringVar(&c.collector, "otlp", "", "examine the Collector at this `URL`, such as http://localhost:4317, instead "+
 			"of the Collector in OTEL_EXPORTER_OTLP_ENDPOINT")
 	})
+	withStoredTokens(cmd)
+	return cmd
+}
+
+// withStoredTokens changes the flags of a command that uses stored tokens and opens no page.
+func withStoredTokens(cmd *cobra.Command) {
 	cmd.Flags().Lookup("auth").Usage = "use stored tokens of an earlier authorization, for example by \"mcpotel tools " +
 		"--auth\""
-	cmd.Flags().Lookup("no-browser").Hidden = true // the doctor opens no page
-	return cmd
+	cmd.Flags().Lookup("no-browser").Hidden = true
 }
 
 // diagnosis is the output of the command; --json prints it as JSON.

@@ -10,9 +10,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/command/doctor"
 	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/loopback"
 	"github.com/mcpotel/mcpotel/internal/scrape"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -35,9 +37,11 @@ type probeCommand struct {
 	listen string
 	call   string
 
-	members []mcpclient.Member
-	probes  chan struct{}          // a place for each probe that runs
-	busy    map[string]*sync.Mutex // held by the probe of a server, by its name
+	words     []string // the words of call
+	arguments *given   // the arguments of call
+	members   []mcpclient.Member
+	places    chan struct{}          // one for each probe that runs
+	busy      map[string]*lock.Mutex // held by the probe of a server, by its name
 }
 
 // The modules of a probe.
@@ -49,7 +53,7 @@ const (
 func newProbe(s streams) *cobra.Command {
 	c := &probeCommand{}
 	c.connection = connection{examines: true, endless: true, paged: true, remote: remote{stored: true}}
-	return c.command(s, &cobra.Command{
+	cmd := c.command(s, &cobra.Command{
 		Use: "probe [flags]" + behind, Short: "check servers for Prometheus, as the blackbox exporter does for web sites",
 		Long: "Prometheus asks /probe?target=NAME for the health of a server. The module doctor, the default, makes the " +
 			"checks of \"mcpotel doctor\"; module=call makes the call of --call instead. /targets lists the servers for the " +
@@ -64,6 +68,8 @@ func newProbe(s streams) *cobra.Command {
 		f.DurationVar(&c.each, "timeout", doctor.DefaultTimeout, "limit a probe to this `DURATION`. A shorter "+
 			"scrape_timeout of Prometheus takes precedence")
 	})
+	withStoredTokens(cmd)
+	return cmd
 }
 
 // run serves probes until it is interrupted.
@@ -74,14 +80,21 @@ func (c *probeCommand) run(ctx context.Context) error {
 	if c.each <= 0 {
 		return misuse("--timeout must be above zero")
 	}
+	if err := c.readCall(); err != nil {
+		return err
+	}
+	c.console.person = false // a probe asks nobody
 	members, free, err := c.patients()
 	if err != nil {
 		return err
 	}
 	defer free()
-	c.members, c.probes, c.busy = members, make(chan struct{}, atOnce), map[string]*sync.Mutex{}
+	if len(c.server) > 0 {
+		members[0].Name = filepath.Base(c.server[0]) // arguments may be secrets
+	}
+	c.members, c.places, c.busy = members, make(chan struct{}, atOnce), map[string]*lock.Mutex{}
 	for _, m := range members {
-		c.busy[m.Name] = new(sync.Mutex)
+		c.busy[m.Name] = new(lock.Mutex)
 	}
 	address := withColon(c.listen)
 	l, err := net.Listen("tcp", address)
@@ -109,6 +122,24 @@ func (c *probeCommand) run(ctx context.Context) error {
 	case err := <-failed:
 		return err
 	}
+}
+
+// readCall parses --call.
+func (c *probeCommand) readCall() (err error) {
+	if c.call == "" {
+		return nil
+	}
+	if c.words, err = lineWords(c.call); err != nil {
+		return misuse("--call: %w", err)
+	}
+	if slices.ContainsFunc(c.words, func(w string) bool { return w == "-" || strings.HasSuffix(w, "=@-") }) {
+		return misuse("--call: the arguments cannot come from standard input")
+	}
+	if len(c.words) == 0 {
+		return misuse("--call: the name of the tool is missing")
+	}
+	c.arguments, err = c.readArguments(c.words[1:])
+	return err
 }
 
 func (c *probeCommand) handler() http.Handler {
@@ -159,22 +190,23 @@ func (c *probeCommand) probe(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "module must be doctor, or call if the command has --call", http.StatusBadRequest)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), c.limit(r))
+	limit := c.limit(r)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit + closing + answering)) // see scrape.Serve
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
+	m := c.members[i]
+	if err := c.busy[m.Name].LockContext(ctx); err != nil {
+		http.Error(w, "another probe of this server runs", http.StatusServiceUnavailable)
+		return
+	}
+	defer c.busy[m.Name].Unlock()
 	select {
-	case c.probes <- struct{}{}:
-		defer func() { <-c.probes }()
+	case c.places <- struct{}{}:
+		defer func() { <-c.places }()
 	case <-ctx.Done():
 		http.Error(w, "too many probes run", http.StatusServiceUnavailable)
 		return
 	}
-	m := c.members[i]
-	one := c.busy[m.Name]
-	if !one.TryLock() {
-		http.Error(w, "a probe of this server runs", http.StatusServiceUnavailable)
-		return
-	}
-	defer one.Unlock()
 	registry := prometheus.NewRegistry()
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
@@ -201,8 +233,10 @@ func (c *probeCommand) probe(w http.ResponseWriter, r *http.Request) {
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 }
 
-// answering is the part of the time of a scrape that is left for the answer.
-const answering = 500 * time.Millisecond
+const (
+	answering = 500 * time.Millisecond // the part of the time of a scrape that is left for the answer
+	closing   = time.Second            // the time to close the connection of a call
+)
 
 // limit returns the time for a probe: --timeout, or the time that Prometheus waits, if that is shorter.
 func (c *probeCommand) limit(r *http.Request) time.Duration {
@@ -248,27 +282,21 @@ func (c *probeCommand) examineOf(ctx context.Context, m mcpclient.Member,
 
 // callOf makes the call of --call.
 func (c *probeCommand) callOf(ctx context.Context, m mcpclient.Member) error {
-	words := shellSplit(c.call)
-	if len(words) == 0 {
-		return errors.New("--call is empty")
-	}
-	given, err := c.readArguments(words[1:])
-	if err != nil {
-		return err
-	}
-	client, err := mcpclient.Connect(ctx, m.Transport, m.Options)
+	options := *m.Options
+	options.Timeouts.Close = closing
+	client, err := mcpclient.Connect(ctx, m.Transport, &options)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	tool, err := c.findTool(ctx, client, words[0])
+	tool, err := c.findTool(ctx, client, c.words[0])
 	if err != nil {
 		return err
 	}
 	if !readOnly(tool) {
 		return fmt.Errorf("the server does not mark the tool %s as read-only", tool.Name)
 	}
-	arguments, err := given.toTool(ctx, &c.connection, client, tool.Name)
+	arguments, err := c.arguments.toTool(ctx, &c.connection, client, tool.Name)
 	if err != nil {
 		return err
 	}

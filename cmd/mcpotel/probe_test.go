@@ -40,6 +40,7 @@ func probing(t *testing.T, args ...string) string {
 		}
 		select {
 		case code := <-ended:
+			ended <- code
 			t.Fatalf("the command ended with %d: %s", code, stderr.String())
 		case <-time.After(5 * time.Millisecond):
 		}
@@ -148,6 +149,16 @@ func TestProbeCallsOnlyReadOnlyTools(t *testing.T) {
 	}
 	if written.Load() != 0 || read.Load() == 0 {
 		t.Errorf("want calls of the read-only tool only, got %d and %d others", read.Load(), written.Load())
+	}
+}
+
+func TestProbeHidesTheArgumentsOfAServer(t *testing.T) {
+	noCollector(t)
+	url := probing(t, append(demoServerCommand(t), "--secret=s3cret")...)
+	for _, path := range []string{"/", "/targets", "/probe?target=x"} {
+		if _, body := got(t, url+path); strings.Contains(body, "s3cret") || strings.Contains(body, "serve-demo") {
+			t.Errorf("%s: want no argument of the command, got %s", path, body)
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -23,7 +25,8 @@ import (
 type session struct {
 	observation *observation
 	servers     *servers
-	console     *console // asks the questions of the server
+	console     *console      // asks the questions of the server
+	longest     time.Duration // see connection.longest
 }
 
 type sessionKey struct{}
@@ -85,20 +88,28 @@ func (c *shellCommand) run(ctx context.Context) error {
 			return err
 		}
 		defer servers.close()
-		ctx = context.WithValue(ctx, sessionKey{}, &session{o, servers, c.console})
+		servers.wait.end() // the commands report a server that is not connected
+		ctx = context.WithValue(ctx, sessionKey{}, &session{o, servers, c.console, c.longest})
 		lines := c.lines(ctx)
 		code := exitOK
 		for {
 			line, err := lines(ctx)
 			switch {
-			case err == io.EOF && code != exitOK && !c.streams.person:
-				return &exitError{code: code}
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
 			case err == io.EOF || err == nil && isEnd(line):
+				if code != exitOK && !c.streams.person {
+					return &exitError{code: code}
+				}
 				return nil
 			case err != nil:
 				return err
 			}
-			if words := shellSplit(line); len(words) > 0 {
+			words, err := lineWords(line)
+			switch {
+			case err != nil:
+				code = exitCode(c.streams, misuse("%w", err))
+			case len(words) > 0:
 				code = c.runLine(ctx, words)
 			}
 			if ctx.Err() != nil {
@@ -123,6 +134,9 @@ func (c *shellCommand) runLine(ctx context.Context, words []string) int {
 	if len(words) == 1 && words[0] == "help" {
 		words = []string{"shell", "--help"}
 	}
+	if slices.ContainsFunc(words, func(w string) bool { return w == "-" || strings.HasSuffix(w, "=@-") }) {
+		return exitCode(c.streams, misuse("the standard input is that of the shell; write the value, or @FILE"))
+	}
 	return run(ctx, c.streams, words)
 }
 
@@ -135,7 +149,7 @@ func (c *shellCommand) lines(ctx context.Context) func(context.Context) (string,
 		e.terminal = term.NewTerminal(struct {
 			io.Reader
 			io.Writer
-		}{in, c.streams.err}, "mcpotel> ")
+		}{in, c.streams.err}, prompt)
 		e.terminal.AutoCompleteCallback = func(line string, at int, key rune) (string, int, bool) {
 			return e.complete(ctx, line, at, key)
 		}
@@ -143,16 +157,36 @@ func (c *shellCommand) lines(ctx context.Context) func(context.Context) (string,
 	}
 	scanner := bufio.NewScanner(c.streams.in)
 	scanner.Buffer(nil, maxLine)
-	return func(context.Context) (string, error) {
-		if scanner.Scan() {
-			return scanner.Text(), nil
-		}
-		if err := scanner.Err(); err != nil {
-			return "", fmt.Errorf("standard input: %w", err)
-		}
-		return "", io.EOF
+	return func(ctx context.Context) (string, error) {
+		return awaited(ctx, func() (string, error) {
+			if scanner.Scan() {
+				return scanner.Text(), nil
+			}
+			if err := scanner.Err(); err != nil {
+				return "", fmt.Errorf("standard input: %w", err)
+			}
+			return "", io.EOF
+		})
 	}
 }
+
+// awaited returns the line of read, or the cause of ctx if ctx ends first. Then the goroutine that reads ends with the
+// program, because a read from a terminal or a pipe cannot be interrupted.
+func awaited(ctx context.Context, read func() (string, error)) (string, error) {
+	lines := make(chan answer, 1)
+	go func() {
+		line, err := read()
+		lines <- answer{line, err}
+	}()
+	select {
+	case a := <-lines:
+		return a.line, a.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+const prompt = "mcpotel> "
 
 // maxLine bounds a line of the input, in bytes.
 const maxLine = 16 << 20
@@ -164,7 +198,17 @@ type editor struct {
 	shell    *shellCommand
 }
 
-func (e *editor) next(context.Context) (string, error) {
+// next reads a line. Questions of the server wait until the line is complete.
+func (e *editor) next(ctx context.Context) (string, error) {
+	console := e.shell.console
+	done, err := console.asks(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if console.read != nil { // an interrupted question still reads a line
+		return console.ask(ctx, prompt)
+	}
 	if columns := columns(e.in); columns > 0 {
 		_ = e.terminal.SetSize(columns, 25) // fails only if it cannot redraw the line
 	}
@@ -173,7 +217,7 @@ func (e *editor) next(context.Context) (string, error) {
 		return "", err
 	}
 	defer term.Restore(int(e.in.Fd()), before)
-	line, err := e.terminal.ReadLine()
+	line, err := awaited(ctx, e.terminal.ReadLine)
 	if errors.Is(err, term.ErrPasteIndicator) {
 		err = nil
 	}
@@ -235,7 +279,8 @@ func commonPrefix(words []string) string {
 	common := words[0]
 	for _, w := range words[1:] {
 		for !strings.HasPrefix(w, common) {
-			common = common[:len(common)-1]
+			_, size := utf8.DecodeLastRuneInString(common)
+			common = common[:len(common)-size]
 		}
 	}
 	return common

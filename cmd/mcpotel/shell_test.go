@@ -35,7 +35,7 @@ func TestShellRunsItsCommandsOnOneConnection(t *testing.T) {
 			t.Errorf("want %q in the output, got %s", want, out)
 		}
 	}
-	if !strings.Contains(stderr, "5 spans, 2 services") {
+	if !strings.Contains(stderr, "INTERNAL mcpotel call divide") {
 		t.Errorf("want the trace of the last call, got %s", stderr)
 	}
 	_, out, _ = inTheShell(t, "call crash\nping\n")
@@ -50,7 +50,12 @@ func TestShellExitCodeIsThatOfTheLastCommand(t *testing.T) {
 		"ping\ncall divide a=1 b=0\n":     exitTool,
 		"call divide a=1 b=0\nping\n":     exitOK,
 		"ping\nnosuch\n":                  exitUsage,
-		"call nosuch\nexit\ncall nosuch":  exitOK,
+		"call nosuch\nexit\nping\n":       exitTool,
+		"ping\nping '\n":                  exitUsage,
+		"ping | ping\n":                   exitUsage,
+		"ping --pin-version 2025-11-25\n": exitUsage,
+		"ping --timeout 1s\n":             exitUsage,
+		"call divide -\n":                 exitUsage,
 		"ping --url http://127.0.0.1:1\n": exitUsage,
 		"":                                exitOK,
 	} {
@@ -77,7 +82,7 @@ func TestShellCompletes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer servers.close()
-	ctx = context.WithValue(ctx, sessionKey{}, &session{o, servers, c.console})
+	ctx = context.WithValue(ctx, sessionKey{}, &session{o, servers, c.console, 0})
 	for _, tc := range []struct {
 		words []string
 		word  string

@@ -30,7 +30,7 @@ const twice = 500 * time.Millisecond
 func untilSignal(parent context.Context) (_ context.Context, stop func()) {
 	shell := new(interrupts)
 	ctx, end := context.WithCancelCause(context.WithValue(parent, interruptsKey{}, shell))
-	signals := make(chan os.Signal, 1) // only the first signal is needed
+	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { // ends with ctx, or when duplicates of the first signal can no longer arrive
 		for {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -92,7 +93,26 @@ func (c *connection) readLine(cmd *cobra.Command) {
 }
 
 // shellSplit splits a line like a shell, up to the end of the command. It does not expand variables.
-func shellSplit(line string) (words []string) {
+func shellSplit(line string) []string {
+	words, _ := splitLine(line)
+	return words
+}
+
+// lineWords splits a line like a shell. It returns an error for a second command, and for a quotation without an end.
+func lineWords(line string) ([]string, error) {
+	words, rest := splitLine(line)
+	switch {
+	case rest == "":
+		return words, nil
+	case strings.ContainsAny(rest[:1], "'\"\\"):
+		return nil, fmt.Errorf("the quotation %s has no end", rest)
+	}
+	return nil, fmt.Errorf("%q is not possible here; quote it if it is a part of an argument", rest[:1])
+}
+
+// splitLine splits a line up to an operator of the shell, which begins rest, or to the end. If a quotation has no end,
+// rest is the quotation.
+func splitLine(line string) (words []string, rest string) {
 	var word strings.Builder
 	var quote rune
 	begun := false
@@ -108,31 +128,38 @@ func shellSplit(line string) (words []string) {
 		begun = false
 	}
 	escaped := false
-	for _, r := range line {
+	opened := 0 // index of the last quotation mark or backslash
+	for i, r := range line {
 		switch {
 		case escaped:
 			word.WriteRune(r)
 			escaped = false
 		case r == '\\' && quote != '\'':
 			escaped, begun = true, true
+			if quote == 0 {
+				opened = i
+			}
 		case quote != 0 && r == quote:
 			quote = 0
 		case quote != 0:
 			word.WriteRune(r)
 		case r == '\'' || r == '"':
-			quote, begun = r, true
+			quote, begun, opened = r, true, i
 		case unicode.IsSpace(r):
 			end()
 		case strings.ContainsRune("|;&<>()", r):
 			end()
-			return words
+			return words, line[i:]
 		default:
 			word.WriteRune(r)
 			begun = true
 		}
 	}
 	end()
-	return words
+	if quote != 0 || escaped {
+		rest = line[opened:]
+	}
+	return words, rest
 }
 
 // completable returns a completion with a description. It returns nil for a name that a shell or terminal could

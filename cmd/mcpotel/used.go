@@ -22,6 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/scrape"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // used holds the flags that name the sources of the numbers of calls.
@@ -67,6 +68,9 @@ func (u *used) count(ctx context.Context) (calls, error) {
 	all := calls{}
 	for _, source := range u.sources {
 		if !strings.HasPrefix(source, "http://") && !strings.HasPrefix(source, "https://") {
+			if u.client != "" {
+				return nil, misuse("--client does not apply to the recording %s: it has one server", source)
+			}
 			err = all.recorded(source)
 		} else if page, ok := strings.CutSuffix(source, scrape.Path); ok {
 			err = u.ask(page, header, func(at *backend.Client) error { return u.scraped(ctx, at, all) })
@@ -194,10 +198,9 @@ func (u *used) scraped(ctx context.Context, at *backend.Client, all calls) error
 type usage struct {
 	Unused       []string `json:"unused"` // tools without a call, the largest first
 	UnusedTokens int      `json:"unusedTokens"`
-	UnusedShare  float64  `json:"unusedShare"`      // of all tokens
-	Others       int64    `json:"otherCalls"`       // calls of tools that the server does not list
-	Allow        []string `json:"allow"`            // the tools with calls
-	None         bool     `json:"noCalls,omitzero"` // the sources have no calls at all
+	UnusedShare  float64  `json:"unusedShare"` // of all tokens
+	Others       int64    `json:"otherCalls"`  // calls of tools that the server does not list
+	Allow        []string `json:"allow"`       // the tools with calls
 }
 
 // join adds the numbers of calls to the tools of a list.
@@ -205,7 +208,7 @@ func (all *toolCosts) join(n calls) {
 	if n == nil {
 		return
 	}
-	u := &usage{Unused: []string{}, Allow: []string{}, None: len(n) == 0}
+	u := &usage{Unused: []string{}, Allow: []string{}}
 	listed := map[string]bool{}
 	for i := range all.Tools {
 		t := &all.Tools[i]
@@ -232,15 +235,18 @@ func (all *toolCosts) join(n calls) {
 
 // print prints the tools without calls, and a policy that hides them.
 func (u *usage) print(w io.Writer) error {
-	text := fmt.Sprintf("%d tools were never called. They take %d tokens, %s of the list.", len(u.Unused), u.UnusedTokens,
+	text := fmt.Sprintf("Tools without a call: %d. They take %d tokens, %s of the list.", len(u.Unused), u.UnusedTokens,
 		percent(u.UnusedShare))
 	switch {
-	case u.None:
+	case len(u.Allow) == 0 && u.Others > 0:
+		text = fmt.Sprintf("The sources have %d calls, but none of a tool of this server. Check --client.", u.Others)
+	case len(u.Allow) == 0:
 		text = "The sources have no calls of tools. Check --over and --client, and whether the telemetry arrives."
 	case u.Others > 0:
-		text += fmt.Sprintf(" %d more calls are of tools that the server does not list.", u.Others)
+		text += fmt.Sprintf(" %d more calls are of tools that the server does not list, or that metrics do not name (%s).",
+			u.Others, names.Other)
 	}
-	if !u.None && len(u.Unused) > 0 {
+	if len(u.Allow) > 0 && len(u.Unused) > 0 {
 		var quoted []string
 		for _, name := range u.Allow {
 			quoted = append(quoted, strconv.Quote(visible.Line(name)))

@@ -100,7 +100,7 @@ func TestCostShowsWhichToolsAreUsed(t *testing.T) {
 		})
 	}
 	code, out, _ := runs(t, append([]string{"cost", "--used", recorded}, demoServerCommand(t)...)...)
-	if want := "11 tools were never called."; code != exitOK || !strings.Contains(out, want) ||
+	if want := "Tools without a call: 11."; code != exitOK || !strings.Contains(out, want) ||
 		!strings.Contains(out, "tools:\n  allow: [\"divide\"]\n") {
 		t.Errorf("want %q and a policy, got %d: %s", want, code, out)
 	}

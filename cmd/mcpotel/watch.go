@@ -72,7 +72,7 @@ func (w *watch) flags(f *pflag.FlagSet) {
 // hear adds handlers for all notifications and connection events to a client's options.
 func (w *watch) hear(server string, o *mcpclient.Options) {
 	name := server
-	if w.file.path == "" || w.file.only != "" {
+	if !w.several && (w.file.path == "" || w.file.only != "") {
 		name = ""
 	}
 	o.Features = append(o.Features, mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {
