@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,11 @@ func (c *inspectCommand) run(ctx context.Context) error {
 		return err
 	}
 	defer site.Close()
-	if err := printText(c.streams.out, "The pages are at "+strings.TrimSuffix(site.URL, "/")+s.Path()+"\nCtrl-C ends the command."); err != nil {
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(site.URL, "http://"), "/"))
+	if err != nil {
+		return err
+	}
+	if err := printText(c.streams.out, "The pages are at "+s.Address(port)+"\nCtrl-C ends the command."); err != nil {
 		return err
 	}
 	<-ctx.Done()

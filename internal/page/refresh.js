@@ -10,7 +10,7 @@
   const say = (state, text) => {
     live.hidden = false;
     live.dataset.state = state;
-    live.textContent = text;
+    if (live.textContent !== text) live.textContent = text;
   };
 
   // changed reports whether the reader has changed an input.
@@ -18,13 +18,14 @@
     input.selectedIndex !== Math.max([...input.options].findIndex(o => o.defaultSelected), 0) :
     input.value !== input.defaultValue || input.checked !== input.defaultChecked;
 
-  // inUse reports whether a replacement would disturb the reader: an input has the focus or was changed, or text is
-  // selected.
+  // inUse reports whether a replacement would disturb the reader: an input has the focus or was changed, text is
+  // selected, or a sound plays.
   const inUse = main => {
     const at = document.activeElement;
     const selection = getSelection();
     return main.contains(at) && at.matches("input, select, textarea") ||
       [...main.querySelectorAll("input, select, textarea")].some(changed) ||
+      [...main.querySelectorAll("audio")].some(a => !a.paused) ||
       !selection.isCollapsed && main.contains(selection.anchorNode);
   };
 
@@ -36,11 +37,15 @@
       const same = next.getElementById(d.id);
       if (same) same.open = d.open;
     }
-    const focused = main.contains(document.activeElement) ? document.activeElement.closest("[id]") : null;
+    const at = main.contains(document.activeElement) ? document.activeElement : null;
+    const focused = at && at.closest("main [id]");
+    const controls = () => [...main.querySelectorAll("a, button, summary")];
+    const place = controls().indexOf(at), label = at && at.textContent;
     main.replaceChildren(...fresh.childNodes);
     document.title = next.title;
-    const again = focused && document.getElementById(focused.id);
-    if (again) (again.matches("details") ? again.querySelector("summary") : again).focus({preventScroll: true});
+    const again = focused && document.getElementById(focused.id), same = controls()[place];
+    if (same && same.textContent === label) same.focus({preventScroll: true});
+    else if (again) (again.matches("details") ? again.querySelector("summary") : again).focus({preventScroll: true});
     if (next.documentElement.dataset.refresh) root.dataset.refresh = next.documentElement.dataset.refresh;
     else delete root.dataset.refresh;
     return true;
@@ -55,8 +60,9 @@
         say("on", "live");
       } else {
         const text = await answer.text();
-        if (exchange(text)) tag = answer.headers.get("ETag") || "";
-        say("on", "live");
+        const exchanged = exchange(text);
+        if (exchanged) tag = answer.headers.get("ETag") || "";
+        say("on", exchanged ? "live" : "paused");
       }
     } catch {
       say("off", "not reachable");

@@ -104,7 +104,7 @@ func checkAccess(t *testing.T, tab *Tab, name string) {
 	f := eval[faults](t, tab, `(() => {
 		const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
 		return {Lang: document.documentElement.lang, H1: document.querySelectorAll("h1").length,
-			Unlabelled: [...document.querySelectorAll("input:not([type=hidden]), select, textarea")].filter(e => !e.labels.length).length,
+			Unlabelled: [...document.querySelectorAll("input:not([type=hidden], [type=submit]), select, textarea")].filter(e => !e.labels.length).length,
 			Nameless: [...document.querySelectorAll("a, button, summary")].filter(e => !e.textContent.trim()).length,
 			Doubles: ids.filter((id, i) => ids.indexOf(id) !== i)};
 	})()`)

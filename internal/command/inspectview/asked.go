@@ -25,16 +25,20 @@ type asked struct {
 	Call     int // the operation whose page shows the question; 0 for none
 }
 
-// For returns the question for the page of an operation.
-func (a asked) For(operation int) asked {
-	a.Call = operation
-	return a
-}
-
-// asked returns the open questions.
+// asked returns the open questions, for links to them.
 func (s *Session) asked() (all []asked) {
 	for _, q := range s.questions.open() {
-		all = append(all, askedOf(q, nil, nil))
+		a := asked{ID: q.ID}
+		switch {
+		case q.Form != nil:
+			a.Message = q.Form.Message
+		case q.URL != nil:
+			a.Message = q.URL.Message
+		default:
+			a.Message = "a message of a model"
+		}
+		a.Message = cut(maxName, a.Message)
+		all = append(all, a)
 	}
 	return all
 }
@@ -50,7 +54,7 @@ func askedOf(q *question, v url.Values, wrong map[string]error) asked {
 		a.Warning = cut(maxText, q.URL.Warning)
 	case q.Sampling != nil:
 		a.Kind, a.System = "sampling", cut(10*maxText, q.Sampling.SystemPrompt)
-		for _, m := range q.Sampling.Messages {
+		for _, m := range q.Sampling.Messages[:min(len(q.Sampling.Messages), maxBlocks)] {
 			for _, c := range m.Content {
 				b := blockOf(c)
 				b.Label = strings.TrimSpace(cut(maxName, string(m.Role)) + " " + b.Label)
@@ -101,9 +105,6 @@ func backTo(r *http.Request) string {
 
 // answerOf returns the answer to a question from a submitted form, or the page to show instead.
 func answerOf(q *question, r *http.Request) (answer any, again *asked, err error) {
-	if err := r.ParseForm(); err != nil {
-		return nil, nil, &httpError{http.StatusBadRequest, "The form cannot be read: " + err.Error()}
-	}
 	button := r.PostForm.Get("do")
 	switch {
 	case q.Form != nil && button == "accept":
@@ -113,6 +114,7 @@ func answerOf(q *question, r *http.Request) (answer any, again *asked, err error
 	case q.Form != nil:
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil, nil
 	case q.URL != nil && button == "accept":
+		q.URL.Complete() // the person has finished there
 		return mcp.ElicitAccept, nil, nil
 	case q.URL != nil:
 		return mcp.ElicitDecline, nil, nil
@@ -129,7 +131,7 @@ func formAnswer(q *question, r *http.Request) (answer any, again *asked, err err
 	if len(wrong) > 0 {
 		problem = "Some answers are not valid."
 	} else {
-		problem = invalid(r.Context(), q.Form.RequestedSchema, content)
+		problem = invalid(r.Context(), "The answers", q.Form.RequestedSchema, content)
 	}
 	if problem != "" {
 		a := askedOf(q, r.PostForm, wrong)

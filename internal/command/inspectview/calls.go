@@ -37,16 +37,15 @@ func (s *Session) callsPage(w http.ResponseWriter, r *http.Request) error {
 // callPage is the page of one operation.
 type callPage struct {
 	operation
-	Running  bool
-	Again    string // path of the form with the same arguments; empty for none
-	Given    string // the arguments, indented
-	Blocks   []block
-	Why      *explain.Explanation // nil if the operation has not failed
-	Trace    template.HTML        // the waterfall and the log records; empty until spans have arrived
-	Frames   []*frame
-	Command  string
-	Go       string
-	TheError string
+	Running bool
+	Again   string               // path of the form with the same arguments; empty for none
+	Given   string               // the arguments, indented
+	Why     *explain.Explanation // nil if the operation has not failed
+	Trace   template.HTML        // the waterfall and the log records; empty until spans have arrived
+	Frames  []*frame
+	Asked   *asked // the first question of the server; nil for none
+	Command string
+	Go      string
 }
 
 // maxCallFrames bounds the frames on the page of an operation.
@@ -65,14 +64,13 @@ func (s *Session) callPage(w http.ResponseWriter, r *http.Request) error {
 	if o.Kind == kindPrompt {
 		p.Again = promptHref(o.Name) + "&from=" + strconv.Itoa(o.ID)
 	}
-	if o.Result != nil {
-		p.Blocks = blocksOf(o.Result)
-	}
-	if o.Err != nil {
-		p.TheError = cut(10*maxText, o.Err.Error())
-	}
 	if o.Failed() {
 		p.Why = s.explain(&o)
+	}
+	if open := s.questions.open(); len(open) > 0 {
+		a := askedOf(open[0], nil, nil)
+		a.Call = o.ID
+		p.Asked = &a
 	}
 	var err error
 	if p.Trace, err = s.traces.Trace(o.TraceID); err != nil {
@@ -108,8 +106,11 @@ func spanOf(s otlpsink.Span, text string) explain.Span {
 		Message: text, Attributes: inspector.Attributes(s.Attributes)}
 }
 
-// commandLine returns the command line of mcpotel for an operation.
+// commandLine returns the command line of mcpotel for an operation; empty if there is none.
 func (s *Session) commandLine(o *operation) string {
+	if strings.HasPrefix(o.Name, "-") { // it would be a flag
+		return ""
+	}
 	switch o.Kind {
 	case kindResource:
 		return s.options.CommandLine("read", o.Name)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -20,6 +21,7 @@ const (
 // A frame is one message on the wire.
 type frame struct {
 	Number int
+	Conn   int // number of the connection
 	Time   time.Time
 	Sent   bool   // by the client
 	Size   int64  // in bytes, of the whole frame
@@ -44,13 +46,13 @@ type head struct {
 // Title describes the frame in a few words.
 func (f *frame) Title() string {
 	if f.head.Method != "" {
-		return f.head.Method
+		return cut(maxName, f.head.Method)
 	}
 	return "response"
 }
 
 // ID returns the JSON-RPC id; empty for a notification.
-func (f *frame) ID() string { return string(f.head.ID) }
+func (f *frame) ID() string { return cut(maxName, string(f.head.ID)) }
 
 // Cut returns the number of bytes that are not kept.
 func (f *frame) Cut() int64 { return f.Size - int64(len(f.Text)) }
@@ -61,13 +63,25 @@ type frames struct {
 	all     []*frame
 	room    int
 	counted int
+	conns   int // number of connections so far
 }
 
-func (l *frames) add(sent bool, data []byte) *frame {
-	f := &frame{Time: time.Now(), Sent: sent, Size: int64(len(data))}
+// connection returns the number of a new connection.
+func (l *frames) connection() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns++
+	return l.conns
+}
+
+func (l *frames) add(conn int, sent bool, data []byte) *frame {
+	f := &frame{Conn: conn, Time: time.Now(), Sent: sent, Size: int64(len(data))}
 	f.Text = append(f.Text, data[:min(len(data), maxFrameText)]...) // the receiver may change the frame in place
 	if f.Cut() == 0 {
 		_ = json.Unmarshal(f.Text, &f.head) // a frame that is not JSON-RPC has no title
+	} else if m, err := jsonrpc.Parse(data); err == nil {
+		f.head.ID, _ = json.Marshal(m.ID) // an id can be encoded
+		f.head.Method = m.Method
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,10 +126,11 @@ func (l *frames) of(traceID string, n int) []*frame {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	type key struct {
+		conn int
 		sent bool // by the side that asked
 		id   string
 	}
-	asked, tokens := map[key]bool{}, map[string]bool{}
+	asked, tokens := map[key]bool{}, map[key]bool{}
 	var found []*frame
 	for _, f := range l.all {
 		h := &f.head
@@ -125,17 +140,17 @@ func (l *frames) of(traceID string, n int) []*frame {
 		case len(h.Params.Meta.Traceparent) > 35 && h.Params.Meta.Traceparent[3:35] == traceID:
 			mine = true
 			if id != "" {
-				asked[key{f.Sent, id}] = true
+				asked[key{f.Conn, f.Sent, id}] = true
 			}
 			if token := string(h.Params.Meta.ProgressToken); token != "" {
-				tokens[token] = true
+				tokens[key{conn: f.Conn, id: token}] = true
 			}
 		case h.Method == "" && id != "":
-			mine = asked[key{!f.Sent, id}]
+			mine = asked[key{f.Conn, !f.Sent, id}]
 		case token != "":
-			mine = tokens[token]
+			mine = tokens[key{conn: f.Conn, id: token}]
 		case len(h.Params.RequestID) > 0:
-			mine = asked[key{f.Sent, string(h.Params.RequestID)}]
+			mine = asked[key{f.Conn, f.Sent, string(h.Params.RequestID)}]
 		}
 		if mine && len(found) < n {
 			found = append(found, f)
@@ -155,16 +170,17 @@ func (t *tap) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	return &tappedConn{c, t.log}, nil
+	return &tappedConn{c, t.log, t.log.connection()}, nil
 }
 
 type tappedConn struct {
 	transport.Conn
-	log *frames
+	log    *frames
+	number int
 }
 
 func (c *tappedConn) Send(ctx context.Context, m transport.Message) error {
-	f := c.log.add(true, m.Data) // before the answer arrives
+	f := c.log.add(c.number, true, m.Data) // before the answer arrives
 	err := c.Conn.Send(ctx, m)
 	if err != nil {
 		c.log.remove(f)
@@ -174,7 +190,7 @@ func (c *tappedConn) Send(ctx context.Context, m transport.Message) error {
 
 func (c *tappedConn) Cancel(id int64, notice transport.Message) {
 	if len(notice.Data) > 0 {
-		c.log.add(true, notice.Data)
+		c.log.add(c.number, true, notice.Data)
 	}
 	c.Conn.Cancel(id, notice)
 }
@@ -182,7 +198,7 @@ func (c *tappedConn) Cancel(id int64, notice transport.Message) {
 func (c *tappedConn) Receive(ctx context.Context) (transport.Frame, error) {
 	f, err := c.Conn.Receive(ctx)
 	if err == nil && f.Err == nil {
-		c.log.add(false, f.Data)
+		c.log.add(c.number, false, f.Data)
 	}
 	return f, err
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/loopback"
@@ -15,6 +16,7 @@ import (
 //
 // Package loopback refuses other hosts, and CrossOriginProtection refuses forms of other sites.
 type guard struct {
+	host   string // a name below localhost, which browsers resolve to the loopback
 	cookie string // name of the cookie; cookies of other ports of this machine have other names
 	secret string // value of the cookie
 	say    func(url string)
@@ -24,8 +26,11 @@ type guard struct {
 }
 
 func newGuard(say func(url string)) guard {
-	return guard{cookie: "mcpotel_inspect_" + rand.Text()[:8], secret: rand.Text(), token: rand.Text(), say: say}
+	return guard{host: "mcpotel-" + strings.ToLower(rand.Text()[:12]) + ".localhost", cookie: "mcpotel_inspect_" + rand.Text()[:8], secret: rand.Text(), token: rand.Text(), say: say}
 }
+
+// address returns the address that admits the next browser. port is the port of the pages.
+func (g *guard) address(port string) string { return "http://" + g.host + ":" + port + g.path() }
 
 // path returns the path that admits the next browser.
 func (g *guard) path() string {
@@ -48,17 +53,18 @@ func (g *guard) use(token string) bool {
 // protect returns a handler that serves h to an admitted browser, and refused to others.
 func (g *guard) protect(h, refused http.Handler) http.Handler {
 	admitted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c, err := r.Cookie(g.cookie); err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.secret)) == 1 {
-			h.ServeHTTP(w, r)
-			return
-		}
 		if r.Method == http.MethodGet && r.URL.Path == "/" && g.use(r.URL.Query().Get("token")) {
+			// Lax, because a person may click on the address in another page, such as a terminal in the browser
 			http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.secret, Path: "/", HttpOnly: true,
-				SameSite: http.SameSiteStrictMode})
+				SameSite: http.SameSiteLaxMode})
 			g.say("http://" + r.Host + g.path())
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("Referrer-Policy", "no-referrer")
 			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
+		if c, err := r.Cookie(g.cookie); err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(g.secret)) == 1 {
+			h.ServeHTTP(w, r)
 			return
 		}
 		refused.ServeHTTP(w, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -58,7 +59,11 @@ func (s *Session) Handler() http.Handler {
 		"GET /frames":             s.framesPage,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := serve(w, r); err != nil {
+			err := parsed(r)
+			if err == nil {
+				err = serve(w, r)
+			}
+			if err != nil {
 				s.fail(w, r, err)
 			}
 		})
@@ -67,6 +72,15 @@ func (s *Session) Handler() http.Handler {
 		debugpage.WithLink("Inspect", "/")))
 	mux.Handle("GET /", s.traces)
 	return s.guard.protect(http.MaxBytesHandler(mux, maxForm), http.HandlerFunc(refused))
+}
+
+// parsed reads the form of a request. Without it, a form that is too large would count as an empty form.
+func parsed(r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The form cannot be read; it may have at most %d MiB.",
+			maxForm>>20)}
+	}
+	return nil
 }
 
 // An httpError is an error with an HTTP status.
@@ -89,7 +103,7 @@ func (s *Session) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, errNotListed) {
 		status = http.StatusNotFound
 	}
-	p := s.frame(r, "Not possible", err.Error())
+	p := s.frame(r, "Not possible", cut(10*maxText, err.Error()))
 	if err := templates.Write(w, r, status, "message", p); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
@@ -136,7 +150,9 @@ type view struct {
 func (s *Session) show(w http.ResponseWriter, r *http.Request, status int, template, title string, data any,
 	refresh time.Duration) error {
 	p := s.frame(r, title, data)
-	p.Refresh = refresh
+	if status == http.StatusOK {
+		p.Refresh = refresh
+	}
 	return templates.Write(w, r, status, template, p)
 }
 

@@ -5,40 +5,60 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// A list is a list of the server. It is kept until the server reports a change, so that a page that updates does not
-// send requests.
+// A list is a list of the server. It is kept until the server reports a change or the client connects again, so that a
+// page that updates does not send requests.
 type list[T any] struct {
-	mu    sync.Mutex
-	kept  bool
-	items []T
-	more  bool // the server's list is longer than maxListed
+	mu      sync.Mutex
+	kept    bool
+	epoch   uint64 // of the connection from which the list is
+	changes int    // number of calls of drop
+	items   []T
+	more    bool      // the server's list is longer than maxListed
+	err     error     // why there is no list
+	until   time.Time // time until which err is kept; zero for ever
 }
 
-// get returns the list. It asks the server if the list is not kept.
-func (l *list[T]) get(items iter.Seq2[T, error]) ([]T, error) {
+// forgetting is the time for which an error of a list is kept.
+const forgetting = 10 * time.Second
+
+// get returns the list. It asks the server if the list is not kept, or is from a connection before the epoch.
+func (l *list[T]) get(epoch uint64, items iter.Seq2[T, error]) ([]T, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.kept {
-		return l.items, nil
+	if l.kept && l.epoch == epoch && (l.err == nil || l.until.IsZero() || time.Now().Before(l.until)) {
+		defer l.mu.Unlock()
+		return l.items, l.err
 	}
-	l.items, l.more = nil, false
+	changes := l.changes
+	l.mu.Unlock()
+	var all []T
+	var failed error
+	more := false
 	for item, err := range items {
 		if err != nil {
-			return nil, err
-		}
-		if len(l.items) == maxListed {
-			l.more = true
+			failed = err
 			break
 		}
-		l.items = append(l.items, item)
+		if len(all) == maxListed {
+			more = true
+			break
+		}
+		all = append(all, item)
 	}
-	l.kept = true
-	return l.items, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changes == changes {
+		l.kept, l.epoch, l.items, l.more, l.err, l.until = true, epoch, all, more, failed, time.Time{}
+		if failed != nil && !errors.Is(failed, mcpclient.ErrUnsupported) {
+			l.until = time.Now().Add(forgetting)
+		}
+	}
+	return all, failed
 }
 
 // longer reports whether the server's list is longer than maxListed.
@@ -53,6 +73,7 @@ func (l *list[T]) drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.kept = false
+	l.changes++
 }
 
 // lists are the lists of a server.
@@ -83,17 +104,20 @@ func (l *lists) drop() {
 	l.prompts.drop()
 }
 
+// epoch returns the number of the client's connection.
+func (s *Session) epoch() uint64 { return s.Client().Status().Epoch }
+
 var errNotListed = errors.New("the server does not list it")
 
 // tool returns the tool with this name.
 func (s *Session) tool(ctx context.Context, name string) (*mcp.Tool, error) {
-	all, err := s.lists.tools.get(s.Client().Tools(ctx))
+	all, err := s.lists.tools.get(s.epoch(), s.Client().Tools(ctx))
 	return named(all, err, name, func(t *mcp.Tool) string { return t.Name })
 }
 
 // prompt returns the prompt with this name.
 func (s *Session) prompt(ctx context.Context, name string) (*mcp.Prompt, error) {
-	all, err := s.lists.prompts.get(s.Client().Prompts(ctx))
+	all, err := s.lists.prompts.get(s.epoch(), s.Client().Prompts(ctx))
 	return named(all, err, name, func(p *mcp.Prompt) string { return p.Name })
 }
 

@@ -44,12 +44,13 @@ type operation struct {
 	Ended    time.Time // zero until the operation has ended
 	Progress []progress
 	Task     *mcp.Task // status of the task that the operation became, nil for none
-	Result   any       // a *mcp.CallToolResult, *mcp.ReadResourceResult or *mcp.GetPromptResult, nil without a result
+	Blocks   []block   // the result; nil without a result
+	Wrong    bool      // the result is an error of the tool
 	Size     int64     // of the result as JSON, in bytes
 	Dropped  bool      // the result is no longer kept
 	Checked  string    // the result of the check against the output schema; empty without one
 	Valid    bool      // the structured content matches the output schema
-	Err      error
+	Err      string    // empty for none
 }
 
 // progress is one progress notification.
@@ -104,6 +105,7 @@ func (s *Session) run(ctx context.Context, client *mcpclient.Client, o *operatio
 		mcpclient.WithTaskStatus(func(t mcp.Task) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			t.StatusMessage = cut(maxText, t.StatusMessage)
 			o.Task = &t
 		}),
 	}
@@ -134,10 +136,15 @@ func (s *Session) run(ctx context.Context, client *mcpclient.Client, o *operatio
 		size = int64(len(raw))
 	}
 	checked, valid := check(ctx, o.output, result)
+	blocks := blocksOf(result)
+	tool, isTool := result.(*mcp.CallToolResult)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o.Checked, o.Valid = checked, valid
-	o.Ended, o.Result, o.Size, o.Err = time.Now(), result, size, err
+	o.Checked, o.Valid, o.Blocks, o.Wrong = checked, valid, blocks, isTool && tool.IsError
+	o.Ended, o.Size = time.Now(), size
+	if err != nil {
+		o.Err = cut(10*maxText, err.Error())
+	}
 	s.trim()
 }
 
@@ -186,11 +193,11 @@ func (s *Session) trim() {
 	var room int64
 	for i := len(s.operations) - 1; i >= 0; i-- {
 		o := s.operations[i]
-		if o.Result == nil {
+		if o.Blocks == nil {
 			continue
 		}
 		if room += o.Size; room > maxResultRoom && i < len(s.operations)-1 {
-			o.Result, o.Dropped = nil, true
+			o.Blocks, o.Dropped = nil, true
 		}
 	}
 }
@@ -238,8 +245,7 @@ func (s *Session) cancel(id int) bool {
 
 // Failed reports whether the operation has failed: with an error, or with a result that the tool marks as an error.
 func (o operation) Failed() bool {
-	r, ok := o.Result.(*mcp.CallToolResult)
-	return o.Err != nil || ok && r.IsError
+	return o.Err != "" || o.Wrong
 }
 
 // Took returns the duration so far.

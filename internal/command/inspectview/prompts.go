@@ -18,7 +18,7 @@ func promptHref(name string) string { return "/prompt?" + url.Values{"name": {na
 func (s *Session) promptsPage(w http.ResponseWriter, r *http.Request) error {
 	var p listPage
 	prompts, err := within(r, func(ctx context.Context) ([]*mcp.Prompt, error) {
-		return s.lists.prompts.get(s.Client().Prompts(ctx))
+		return s.lists.prompts.get(s.epoch(), s.Client().Prompts(ctx))
 	})
 	for _, one := range prompts {
 		p.Items = append(p.Items, listed{Name: cut(maxName, one.Name), Title: cut(maxName, one.Title),

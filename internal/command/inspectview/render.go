@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,16 +34,20 @@ const (
 	maxMedia     = 16 << 20  // characters of base64
 	maxNodes     = 5000      // of a JSON value
 	maxNodeDepth = 40
-	maxNodeText  = 10_000 // characters of a string in JSON
+	maxNodeText  = 10_000  // characters of a string in JSON
+	maxTreeText  = 1 << 20 // bytes of all strings of a JSON value
 )
 
-// blocksOf returns the blocks of a result.
+// blocksOf returns the blocks of a result: the first maxBlocks, and a note about the others.
 func blocksOf(result any) (all []block) {
+	parts := 0
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
-		label := "structured content"
-		for _, c := range r.Content {
-			if text, ok := c.(*mcp.TextContent); ok && r.StructuredContent != nil && sameJSON(text.Text, r.StructuredContent) {
+		parts = len(r.Content)
+		label, compact := "structured content", compacted(r.StructuredContent)
+		for _, c := range r.Content[:min(parts, maxBlocks)] {
+			if text, ok := c.(*mcp.TextContent); ok && compact != nil && isValue(text.Text) &&
+				bytes.Equal(compacted([]byte(text.Text)), compact) {
 				label = "structured content, and the same as text"
 				continue
 			}
@@ -52,29 +57,54 @@ func blocksOf(result any) (all []block) {
 			all = append(all, block{Kind: "json", Label: label, JSON: treeOf(r.StructuredContent)})
 		}
 	case *mcp.ReadResourceResult:
-		for _, c := range r.Contents {
+		parts = len(r.Contents)
+		for _, c := range r.Contents[:min(parts, maxBlocks)] {
 			all = append(all, contentsOf(c))
 		}
 	case *mcp.GetPromptResult:
+		parts = len(r.Messages)
 		if r.Description != "" {
 			all = append(all, block{Kind: "note", Text: cut(maxText, r.Description)})
 		}
-		for _, m := range r.Messages {
+		for _, m := range r.Messages[:min(parts, maxBlocks)] {
 			b := blockOf(m.Content)
 			b.Label = strings.TrimSpace(cut(maxName, string(m.Role)) + " " + b.Label)
 			all = append(all, b)
 		}
 	}
-	if more := len(all) - maxBlocks; more > 0 {
-		all = append(all[:maxBlocks], block{Kind: "note", Text: fmt.Sprintf("%d more parts are not shown; see the frames", more)})
+	if more := parts - maxBlocks; more > 0 {
+		all = append(all, block{Kind: "note", Text: fmt.Sprintf("%d more parts are not shown; see the frames", more)})
+	}
+	for i := range all {
+		all[i].JSON.name("v" + strconv.Itoa(i))
 	}
 	return all
 }
 
-// sameJSON reports whether a text is a JSON value, apart from white space.
-func sameJSON(text string, raw json.RawMessage) bool {
-	var a, b bytes.Buffer
-	return json.Compact(&a, []byte(text)) == nil && json.Compact(&b, raw) == nil && bytes.Equal(a.Bytes(), b.Bytes())
+// name gives each node with members an id, with which its element stays open when the page updates.
+func (n *node) name(id string) {
+	if n == nil || n.Nodes == nil {
+		return
+	}
+	n.ID = id
+	for i := range n.Nodes {
+		n.Nodes[i].name(id + "-" + strconv.Itoa(i))
+	}
+}
+
+// compacted returns JSON without white space; nil for no JSON.
+func compacted(raw []byte) []byte {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// isValue reports whether a text looks like an object or an array of JSON.
+func isValue(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
 // blockOf returns the block of one content.
@@ -117,9 +147,9 @@ func contentsOf(c *mcp.ResourceContents) block {
 
 // textBlock returns the block of a text. A text that is a JSON object or array is shown as a tree.
 func textBlock(text string) block {
-	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
-		if jsontext.Value(trimmed).IsValid() {
-			return block{Kind: "json", Label: "text, as JSON", JSON: treeOf([]byte(trimmed))}
+	if isValue(text) {
+		if raw := jsontext.Value(strings.TrimSpace(text)); raw.IsValid() {
+			return block{Kind: "json", Label: "text, as JSON", JSON: treeOf(raw)}
 		}
 	}
 	return block{Kind: "text", Text: cut(maxBlockText, text)}
@@ -146,6 +176,7 @@ func media(kind, mimeType, data string) block {
 
 // A node is a value of JSON as a tree.
 type node struct {
+	ID    string // of the element on the page; empty for none
 	Key   string // name of a member, or index of an element; empty at the root
 	Kind  string // object, array, string or other
 	Text  string // of a string or another value
@@ -156,25 +187,42 @@ type node struct {
 
 // treeOf returns a value as a tree.
 func treeOf(raw []byte) *node {
-	budget := maxNodes
-	n := treeIn("", raw, 0, &budget)
+	t := &tree{text: maxTreeText}
+	n := t.node("", raw, 0)
 	return &n
 }
 
-func treeIn(key string, raw []byte, depth int, budget *int) node {
-	*budget--
-	n := node{Key: cut(maxName, key), Kind: "other", Text: cut(maxNodeText, string(raw)), Open: depth < 3}
-	if len(raw) == 0 || depth >= maxNodeDepth {
+// tree is the work on one value.
+type tree struct {
+	nodes int // so far
+	text  int // remaining bytes of strings
+}
+
+// take returns as much of a text as there is room for.
+func (t *tree) take(raw []byte) string {
+	n := maxNodeText
+	if t.text <= 0 {
+		n = maxName
+	}
+	s := cut(n, string(raw[:min(len(raw), 4*n)]))
+	t.text -= len(s)
+	return s
+}
+
+func (t *tree) node(key string, raw []byte, depth int) node {
+	t.nodes++
+	n := node{Key: cut(maxName, key), Kind: "other", Open: depth < 3}
+	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth >= maxNodeDepth {
+		var text string
+		if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+			n.Kind, raw = "string", []byte(text)
+		}
+		n.Text = t.take(raw)
 		return n
 	}
 	switch raw[0] {
-	case '"':
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			n.Kind, n.Text = "string", cut(maxNodeText, text)
-		}
 	case '{', '[':
-		n.Kind, n.Text = "object", ""
+		n.Kind = "object"
 		if raw[0] == '[' {
 			n.Kind = "array"
 		}
@@ -195,11 +243,11 @@ func treeIn(key string, raw []byte, depth int, budget *int) node {
 			if err != nil {
 				return n
 			}
-			if *budget <= 0 {
+			if t.nodes >= maxNodes {
 				n.More++
 				continue
 			}
-			n.Nodes = append(n.Nodes, treeIn(name, value.Clone(), depth+1, budget))
+			n.Nodes = append(n.Nodes, t.node(name, value, depth+1))
 		}
 	}
 	return n

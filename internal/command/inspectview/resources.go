@@ -22,7 +22,7 @@ func (s *Session) resources(w http.ResponseWriter, r *http.Request, status int, 
 	c := s.Client()
 	href := func(uri string) string { return "/resources?" + url.Values{"uri": {uri}}.Encode() }
 	all, err := within(r, func(ctx context.Context) ([]*mcp.Resource, error) {
-		return s.lists.resources.get(c.Resources(ctx))
+		return s.lists.resources.get(s.epoch(), c.Resources(ctx))
 	})
 	for _, one := range all {
 		p.Items = append(p.Items, listed{Name: cut(maxText, one.URI), Title: cut(maxName, cmp.Or(one.Title, one.Name)),
@@ -30,7 +30,7 @@ func (s *Session) resources(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	p.took(err, s.lists.resources.longer())
 	templates, err := within(r, func(ctx context.Context) ([]*mcp.ResourceTemplate, error) {
-		return s.lists.templates.get(c.ResourceTemplates(ctx))
+		return s.lists.templates.get(s.epoch(), c.ResourceTemplates(ctx))
 	})
 	for _, one := range templates {
 		p.Templates = append(p.Templates, listed{Name: cut(maxText, one.URITemplate),

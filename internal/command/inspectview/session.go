@@ -103,8 +103,8 @@ func (s *Session) Connect() error {
 	return nil
 }
 
-// Path returns the path of the page that admits the next browser.
-func (s *Session) Path() string { return s.guard.path() }
+// Address returns the address that admits the next browser. port is the port of the pages.
+func (s *Session) Address(port string) string { return s.guard.address(port) }
 
 // Client returns the current client.
 func (s *Session) Client() *mcpclient.Client {

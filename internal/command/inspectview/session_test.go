@@ -39,13 +39,17 @@ type browser struct {
 // open serves the pages about a server, and opens the printed address.
 func open(t *testing.T, s *mcpserver.Server, version mcp.Version) *browser {
 	t.Helper()
+	return connect(t, version, func(ctx context.Context, p *transport.Peer) { _ = s.Serve(ctx, p) })
+}
+
+// connect is like open, for a function that serves each connection.
+func connect(t *testing.T, version mcp.Version, accept func(context.Context, *transport.Peer)) *browser {
+	t.Helper()
 	b := &browser{t: t}
 	provider := sdktrace.NewTracerProvider()
 	tracer := provider.Tracer("test")
 	b.session = New(Options{
-		Member: mcpclient.Member{Name: "shop", Transport: transport.InMemory(func(ctx context.Context, p *transport.Peer) {
-			_ = s.Serve(ctx, p)
-		}), Options: &mcpclient.Options{Versions: []mcp.Version{version}, RequestTimeout: -1,
+		Member: mcpclient.Member{Name: "shop", Transport: transport.InMemory(accept), Options: &mcpclient.Options{Versions: []mcp.Version{version}, RequestTimeout: -1,
 			Telemetry: telemetry.New(telemetry.WithTracerProvider(provider),
 				telemetry.WithPropagators(propagation.TraceContext{}))}},
 		Start: func(ctx context.Context, name string) (context.Context, oteltrace.Span) {
@@ -61,8 +65,14 @@ func open(t *testing.T, s *mcpserver.Server, version mcp.Version) *browser {
 	t.Cleanup(b.session.Close)
 	synctest.Wait()
 	b.handler = b.session.Handler()
-	b.get(b.session.Path())
+	b.get(b.path())
 	return b
+}
+
+// path returns the path of the address that admits the next browser.
+func (b *browser) path() string {
+	_, path, _ := strings.Cut(b.session.Address("1"), ".localhost:1")
+	return path
 }
 
 // send sends a request, and follows redirects. It returns the status and the text of the page.
@@ -279,7 +289,7 @@ func TestOnlyHarmlessMediaAreShown(t *testing.T) {
 func TestOnlyThePrintedAddressAdmits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := open(t, shop(t), mcp.Version20260728)
-		first := b.session.Path()
+		first := b.path()
 		if len(b.printed) != 1 || !strings.HasSuffix(b.printed[0], first) {
 			t.Errorf("want a new address after the first was used, got %q", b.printed)
 		}
@@ -378,6 +388,41 @@ func TestHostileServerIsBoundedAndEscaped(t *testing.T) {
 					t.Errorf("%s: want %s escaped", name, bad)
 				}
 			}
+		}
+	})
+}
+
+func TestListsFollowANewConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stop context.CancelFunc
+		connections := 0
+		b := connect(t, mcp.Version20251125, func(ctx context.Context, p *transport.Peer) {
+			ctx, stop = context.WithCancel(ctx)
+			connections++
+			server := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, nil)
+			err := mcpserver.AddTool(server, &mcp.Tool{Name: fmt.Sprint("tool", connections)},
+				func(context.Context, struct{}) (string, error) { return "", nil })
+			if err != nil {
+				t.Error(err)
+			}
+			_ = server.Serve(ctx, p)
+		})
+		wantText(t, b.get("/tools"), "tool1")
+		stop()
+		time.Sleep(time.Minute) // passes the backoff
+		wantText(t, b.get("/tools"), "tool2")
+	})
+}
+
+func TestFormThatIsTooLargeCallsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := open(t, shop(t), mcp.Version20260728)
+		status, page := b.send("POST", "/tool?name=broken", url.Values{"do": {"run"}, "json": {strings.Repeat("x", maxForm)}})
+		if status != http.StatusRequestEntityTooLarge || !strings.Contains(textOf(page), "at most 16 MiB") {
+			t.Errorf("want 413, got %d: %s", status, textOf(page))
+		}
+		if n := len(b.session.history(func(*operation) bool { return true })); n != 0 {
+			t.Errorf("want no call, got %d", n)
 		}
 	})
 }

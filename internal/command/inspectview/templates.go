@@ -20,7 +20,7 @@ func templateHref(uri string) string { return "/template?" + url.Values{"uri": {
 // templateOf returns the template that a request names, parsed, with a schema of its variables.
 func (s *Session) templateOf(r *http.Request) (*mcp.ResourceTemplate, *uritemplate.Template, json.RawMessage, error) {
 	all, err := within(r, func(ctx context.Context) ([]*mcp.ResourceTemplate, error) {
-		return s.lists.templates.get(s.Client().ResourceTemplates(ctx))
+		return s.lists.templates.get(s.epoch(), s.Client().ResourceTemplates(ctx))
 	})
 	one, err := named(all, err, r.FormValue("uri"), func(t *mcp.ResourceTemplate) string { return t.URITemplate })
 	if err != nil {

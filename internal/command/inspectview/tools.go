@@ -57,7 +57,7 @@ func (s *Session) toolsPage(w http.ResponseWriter, r *http.Request) error {
 		calls[o.Name]++
 	}
 	tools, err := within(r, func(ctx context.Context) ([]*mcp.Tool, error) {
-		return s.lists.tools.get(s.Client().Tools(ctx))
+		return s.lists.tools.get(s.epoch(), s.Client().Tools(ctx))
 	})
 	for _, t := range tools {
 		p.Items = append(p.Items, listed{Name: cut(maxName, t.Name), Title: cut(maxName, titleOf(t)),
@@ -180,9 +180,6 @@ func (s *Session) callTool(w http.ResponseWriter, r *http.Request) error {
 
 // filled reads a submitted form. It returns the arguments, or the page to show instead.
 func (s *Session) filled(r *http.Request, raw json.RawMessage) (p formPage, arguments json.RawMessage, err error) {
-	if err := r.ParseForm(); err != nil {
-		return p, nil, &httpError{http.StatusBadRequest, "The form cannot be read: " + err.Error()}
-	}
 	f := toolform.Of(raw)
 	v := r.PostForm
 	button, path, _ := strings.Cut(v.Get("do"), " ")
@@ -206,7 +203,7 @@ func (s *Session) filled(r *http.Request, raw json.RawMessage) (p formPage, argu
 	case button == "json":
 		return formPage{Raw: true, Text: indented(arguments)}, nil, nil
 	}
-	if p.Problem = invalid(r.Context(), raw, arguments); p.Problem != "" {
+	if p.Problem = invalid(r.Context(), "The arguments", raw, arguments); p.Problem != "" {
 		return p, nil, nil
 	}
 	return p, arguments, nil
@@ -233,15 +230,15 @@ func filledJSON(f *toolform.Form, text, button string) (p formPage, arguments js
 	return p, json.RawMessage(text), nil
 }
 
-// invalid returns why arguments do not match a schema; empty if they do, or if the schema cannot be applied.
-func invalid(ctx context.Context, raw, arguments json.RawMessage) string {
+// invalid returns why values do not match a schema; empty if they do, or if the schema cannot be applied. what names the
+// values.
+func invalid(ctx context.Context, what string, raw, arguments json.RawMessage) string {
 	compiled, err := schema.Compile(raw)
 	if err != nil {
 		return ""
 	}
 	if err := compiled.Validate(ctx, arguments); err != nil {
-		return cut(maxText, "The arguments do not match the schema: "+err.Error()+
-			". To send them in spite of that, send them as JSON.")
+		return cut(maxText, what+" do not match the schema: "+err.Error())
 	}
 	return ""
 }

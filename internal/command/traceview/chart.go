@@ -3,6 +3,7 @@ package traceview
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/unit"
@@ -22,6 +23,9 @@ func periods(since time.Duration) []period {
 		text   string
 	}{{time.Minute, "the last minute"}, {5 * time.Minute, "5 minutes"}, {15 * time.Minute, "15 minutes"}, {time.Hour, "hour"}} {
 		all = append(all, period{p.length.String(), p.text, since == p.length})
+	}
+	if !slices.ContainsFunc(all, func(p period) bool { return p.Here }) {
+		all = append(all, period{since.String(), unit.Duration(since), true})
 	}
 	return all
 }

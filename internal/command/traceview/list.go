@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
@@ -149,7 +150,8 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 	}
 	p := listPage{
 		Filter: f, Traces: len(all), Spans: len(now.Spans), Records: len(now.Records), Dropped: now.Dropped,
-		GRPC: v.GRPC, HTTP: v.HTTP, Jaeger: v.Jaeger, JSON: "/traces.json" + f.query(),
+		GRPC: v.GRPC, HTTP: v.HTTP, Jaeger: v.Jaeger,
+		JSON: "/traces.json" + strings.TrimSuffix(f.at(1), "?"),
 	}
 	services := make(map[string]bool)
 	for _, s := range slices.Backward(all) { // oldest first, so that colours stay the same
@@ -193,7 +195,7 @@ func (p *listPage) fold(v *view, f filter, traces *[]summary) {
 		}
 		return s.Connecting
 	})
-	f.Connects = true
+	f.Connects, f.Page = true, 1
 	p.Folds, p.Folded, p.FoldedIn = v.folded(connecting), len(connecting), f.query()
 }
 
