@@ -71,9 +71,9 @@ var arrows = map[string][]string{
 	},
 	"internal/command/inspectview": {
 		"inspect", "inspect/debugpage", "internal/command/toolargs", "internal/command/toolform",
-		"internal/command/traceview", "internal/explain", "internal/inspector", "internal/loopback", "internal/otlpsink",
-		"internal/page", "internal/schema", "mcp", "mcp/contextcost", "mcpclient", "mcpclient/connstate",
-		"mcpclient/telemetry/names", "mcpclient/transport",
+		"internal/command/traceview", "internal/explain", "internal/inspector", "internal/jsonrpc",
+		"internal/loopback", "internal/otlpsink", "internal/page", "internal/schema", "mcp", "mcp/contextcost",
+		"mcpclient", "mcpclient/connstate", "mcpclient/telemetry/names", "mcpclient/transport",
 	},
 	"internal/given":              {"mcp"},
 	"internal/clientinput":        {"mcp"},

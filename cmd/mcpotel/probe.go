@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
+	"html/template"
 	"net"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -147,7 +146,7 @@ func (c *probeCommand) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", c.index)
 	mux.HandleFunc("GET /targets", c.targets)
 	mux.HandleFunc("GET /probe", c.probe)
-	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) { _ = printLine(w, "ok") })
 	return mux
 }
 
@@ -155,12 +154,12 @@ func (c *probeCommand) handler() http.Handler {
 func (c *probeCommand) index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	fmt.Fprint(w, "<!DOCTYPE html><html lang=\"en\"><title>mcpotel probe</title><h1>mcpotel probe</h1><ul>")
-	for _, m := range c.members {
-		fmt.Fprintf(w, "<li><a href=\"/probe?%s\">%s</a>", url.Values{"target": {m.Name}}.Encode(), html.EscapeString(m.Name))
-	}
-	fmt.Fprint(w, "</ul>")
+	_ = probeIndex.Execute(w, c.members) // an error means that the HTTP client has disconnected
 }
+
+var probeIndex = template.Must(template.New("index").Parse(`<!DOCTYPE html><html lang="en"><title>mcpotel probe</title>
+<h1>mcpotel probe</h1><ul>{{range .}}<li><a href="/probe?target={{.Name}}">{{.Name}}</a>{{end}}</ul>
+`))
 
 // targets lists the servers in the format of Prometheus's HTTP service discovery.
 func (c *probeCommand) targets(w http.ResponseWriter, _ *http.Request) {

@@ -71,7 +71,7 @@ func newShell(s streams) *cobra.Command {
 			"At a terminal, Tab completes and the arrow keys repeat earlier lines; Ctrl-C ends the running command. If the " +
 			"input is not a terminal, the exit code is that of the last command.",
 		Example: "mcpotel shell -- mcpotel serve-demo\n" +
-			"printf 'call forecast city=Oslo\\nping\\n' | mcpotel shell -- mcpotel serve-demo",
+			"mcpotel shell --url https://mcp.example.com/mcp <commands.txt",
 	}, c.run, c.chaos.flags)
 }
 
@@ -241,7 +241,7 @@ func (e *editor) complete(ctx context.Context, line string, at int, key rune) (s
 	case len(common) > len(word):
 		before = strings.TrimSuffix(before, word) + common
 	case len(found) > 1:
-		_, _ = fmt.Fprintf(e.terminal, "%s\n", strings.Join(found, "  ")) // on failure, the person sees no list
+		_ = printLine(e.terminal, strings.Join(found, "  ")) // on failure, the person sees no list
 	}
 	return before + after, len(before), true
 }
