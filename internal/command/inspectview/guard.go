@@ -26,7 +26,8 @@ type guard struct {
 }
 
 func newGuard(say func(url string)) guard {
-	return guard{host: "mcpotel-" + strings.ToLower(rand.Text()[:12]) + ".localhost", cookie: "mcpotel_inspect_" + rand.Text()[:8], secret: rand.Text(), token: rand.Text(), say: say}
+	return guard{host: "mcpotel-" + strings.ToLower(rand.Text()[:12]) + ".localhost",
+		cookie: "mcpotel_inspect_" + rand.Text()[:8], secret: rand.Text(), token: rand.Text(), say: say}
 }
 
 // address returns the address that admits the next browser. port is the port of the pages.

@@ -49,9 +49,10 @@ func connect(t *testing.T, version mcp.Version, accept func(context.Context, *tr
 	provider := sdktrace.NewTracerProvider()
 	tracer := provider.Tracer("test")
 	b.session = New(Options{
-		Member: mcpclient.Member{Name: "shop", Transport: transport.InMemory(accept), Options: &mcpclient.Options{Versions: []mcp.Version{version}, RequestTimeout: -1,
-			Telemetry: telemetry.New(telemetry.WithTracerProvider(provider),
-				telemetry.WithPropagators(propagation.TraceContext{}))}},
+		Member: mcpclient.Member{Name: "shop", Transport: transport.InMemory(accept), Options: &mcpclient.Options{
+			Versions: []mcp.Version{version}, RequestTimeout: -1, Telemetry: telemetry.New(
+				telemetry.WithTracerProvider(provider), telemetry.WithPropagators(propagation.TraceContext{})),
+		}},
 		Start: func(ctx context.Context, name string) (context.Context, oteltrace.Span) {
 			return tracer.Start(ctx, name)
 		},
