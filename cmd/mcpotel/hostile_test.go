@@ -236,7 +236,7 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 			"wrap", "unwrap", "__complete",
 			"proxy", "mock", "mcp", // the standard output of these commands is for a host, not for people
 			"inspect", // prints only addresses; the tests of its package have a hostile server
-			"shell",   // prints only what its commands print
+			"shell",   // only its commands print
 			"probe",   // answers with numbers, and with the names of checks and of servers from the command line
 			"replay", "diff", "gameday"}
 		if !spoken[c.Name()] && !slices.Contains(local, c.Name()) {

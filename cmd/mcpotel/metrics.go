@@ -69,7 +69,7 @@ func (p *metricsPage) options() []otlp.Option {
 // lastScrape is the time for scrapes in flight to finish when the command ends.
 const lastScrape = time.Second
 
-// serve serves the page until the caller calls stop. Its /healthz is that of health until ctx ends, and then reports
+// serve serves the page until the caller calls stop. health answers /healthz until ctx ends; then /healthz reports
 // that the command is not usable. serve prints the URL to stderr, because standard output may belong to a host.
 func (p *metricsPage) serve(ctx context.Context, health http.Handler, stderr io.Writer) (stop func()) {
 	if p == nil {

@@ -47,28 +47,6 @@ func probing(t *testing.T, args ...string) string {
 	}
 }
 
-// got returns the status and the body of a page.
-func got(t *testing.T, url string, header ...string) (int, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(header) > 0 {
-		r.Header.Set(header[0], header[1])
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(body)
-}
-
 func TestProbeReportsTheDoctorsChecks(t *testing.T) {
 	noCollector(t)
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -101,7 +79,7 @@ func TestProbeReportsTheDoctorsChecks(t *testing.T) {
 		{"/", 200, []string{`<a href="/probe?target=demo">demo</a>`}},
 		{"/healthz", 200, []string{"ok"}},
 	} {
-		status, body := got(t, url+tc.path)
+		status, body := fetch(t, url+tc.path)
 		if status != tc.status {
 			t.Errorf("%s: want %d, got %d", tc.path, tc.status, status)
 		}
@@ -112,7 +90,7 @@ func TestProbeReportsTheDoctorsChecks(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	_, body := got(t, url+"/probe?target=slow", "X-Prometheus-Scrape-Timeout-Seconds", "1")
+	_, body := fetch(t, url+"/probe?target=slow", "X-Prometheus-Scrape-Timeout-Seconds", "1")
 	if took := time.Since(began); took > 5*time.Second || !strings.Contains(body, "probe_success 0") {
 		t.Errorf("want a failure within the scrape's time of 1 s, got after %v: %s", took, body)
 	}
@@ -143,7 +121,7 @@ func TestProbeCallsOnlyReadOnlyTools(t *testing.T) {
 	for call, want := range map[string]string{"search q=health": "probe_success 1", "search q=x": "probe_success 0",
 		"search nosuch=x": "probe_success 0", "nosuch": "probe_success 0", "write q=health": "probe_success 0"} {
 		url := probing(t, "--call", call, "--url", site.URL)
-		if status, body := got(t, url+"/probe?module=call"); status != http.StatusOK || !strings.Contains(body, want) {
+		if status, body := fetch(t, url+"/probe?module=call"); status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("%s: want %s, got %d: %s", call, want, status, body)
 		}
 	}
@@ -156,7 +134,7 @@ func TestProbeHidesTheArgumentsOfAServer(t *testing.T) {
 	noCollector(t)
 	url := probing(t, append(demoServerCommand(t), "--secret=s3cret")...)
 	for _, path := range []string{"/", "/targets", "/probe?target=x"} {
-		if _, body := got(t, url+path); strings.Contains(body, "s3cret") || strings.Contains(body, "serve-demo") {
+		if _, body := fetch(t, url+path); strings.Contains(body, "s3cret") || strings.Contains(body, "serve-demo") {
 			t.Errorf("%s: want no argument of the command, got %s", path, body)
 		}
 	}

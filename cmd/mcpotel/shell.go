@@ -69,7 +69,7 @@ func newShell(s streams) *cobra.Command {
 		Long: "Each line is a command of mcpotel without the name of the program and without a server, such as \"tools\" or " +
 			"\"call forecast city=Oslo\": " + strings.Join(inShell, ", ") + ". \"exit\" or the end of the input ends the shell. " +
 			"At a terminal, Tab completes and the arrow keys repeat earlier lines; Ctrl-C ends the running command. If the " +
-			"input is not a terminal, the exit code is that of the last command.",
+			"input is not a terminal, the shell has the exit code of the last command.",
 		Example: "mcpotel shell -- mcpotel serve-demo\n" +
 			"mcpotel shell --url https://mcp.example.com/mcp <commands.txt",
 	}, c.run, c.chaos.flags)
@@ -135,7 +135,7 @@ func (c *shellCommand) runLine(ctx context.Context, words []string) int {
 		words = []string{"shell", "--help"}
 	}
 	if slices.ContainsFunc(words, func(w string) bool { return w == "-" || strings.HasSuffix(w, "=@-") }) {
-		return exitCode(c.streams, misuse("the standard input is that of the shell; write the value, or @FILE"))
+		return exitCode(c.streams, misuse("the shell itself reads the standard input; write the value, or @FILE"))
 	}
 	return run(ctx, c.streams, words)
 }

@@ -87,7 +87,7 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	if cmd.ParseFlags(rest) != nil {
 		return
 	}
-	if dash := slices.Index(rest, "--"); dash >= 0 { // ArgsLenAtDash is that of cobra's own parsing, which appends a --
+	if dash := slices.Index(rest, "--"); dash >= 0 { // cobra has set ArgsLenAtDash, and appends a --
 		c.server = rest[dash+1:]
 	}
 }

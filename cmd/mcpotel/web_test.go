@@ -186,10 +186,17 @@ func TestViewShowsTelemetryOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// fetch gets a page.
-func fetch(t *testing.T, page string) (int, string) {
+// fetch gets a page. header may have the name and the value of a header.
+func fetch(t *testing.T, page string, header ...string) (int, string) {
 	t.Helper()
-	answer, err := http.Get(page)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(header) > 0 {
+		r.Header.Set(header[0], header[1])
+	}
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

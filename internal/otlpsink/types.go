@@ -111,3 +111,11 @@ type Record struct {
 	Time, Observed  time.Time
 	TraceID, SpanID string
 }
+
+// At returns the time of the record, or the time when it was observed.
+func (r Record) At() time.Time {
+	if r.Time.IsZero() {
+		return r.Observed
+	}
+	return r.Time
+}

@@ -100,7 +100,7 @@ var viewerArea = area{
 			full: "the page has the total number", test: "internal/command/traceview.TestTooManySeriesAreCountedNotKept",
 		},
 		{
-			what: "What a person did with `mcpotel inspect`", where: []string{
+			what: "Calls and frames of `mcpotel inspect`", where: []string{
 				"internal/command/inspectview.Session.operations", "internal/command/inspectview.frames.all"},
 			bound: "{internal/command/inspectview.maxOperations} calls with {bytes internal/command/inspectview.maxResultRoom} of " +
 				"results; {internal/command/inspectview.maxFrames} frames with {bytes internal/command/inspectview.maxFrameRoom}",

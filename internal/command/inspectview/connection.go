@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -114,18 +113,10 @@ func (s *Session) stderr() (all []line) {
 			continue
 		}
 		text, _ := record.Attributes[names.KeyMCPClientProcessStderrLine].(string)
-		all = append(all, line{timeOf(record), cut(maxText, text)})
+		all = append(all, line{record.At(), cut(maxText, text)})
 	}
 	slices.Reverse(all)
 	return all
-}
-
-// timeOf returns the time of a record, or the time when it was observed.
-func timeOf(r otlpsink.Record) time.Time {
-	if r.Time.IsZero() {
-		return r.Observed
-	}
-	return r.Time
 }
 
 func (s *Session) reconnect(w http.ResponseWriter, r *http.Request) error {

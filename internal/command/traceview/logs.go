@@ -59,7 +59,7 @@ func textOf(r otlpsink.Record) string {
 }
 
 func (v *view) record(i int, r otlpsink.Record, b *budget) record {
-	x := record{Anchor: "l-" + strconv.Itoa(i), Time: timeOf(r), Service: v.services.of(r.Service()),
+	x := record{Anchor: "l-" + strconv.Itoa(i), Time: r.At(), Service: v.services.of(r.Service()),
 		Text: b.text(textOf(r))}
 	x.Level, x.Class = levelOf(r)
 	for _, a := range telling {
@@ -114,7 +114,7 @@ func (v *view) logsPage(w http.ResponseWriter, r *http.Request) {
 			some = append(some, rec)
 		}
 	}
-	slices.SortStableFunc(some, func(a, b otlpsink.Record) int { return timeOf(b).Compare(timeOf(a)) })
+	slices.SortStableFunc(some, func(a, b otlpsink.Record) int { return b.At().Compare(a.At()) })
 	if page.WantsJSON(r) {
 		list := []recordJSON{}
 		for _, rec := range some {
@@ -170,7 +170,7 @@ type recordJSON struct {
 
 func jsonRecord(r otlpsink.Record) recordJSON {
 	return recordJSON{
-		Time: timeOf(r), Severity: r.Severity, SeverityText: r.SeverityText, EventName: r.EventName,
+		Time: r.At(), Severity: r.Severity, SeverityText: r.SeverityText, EventName: r.EventName,
 		Body: jsonValue(r.Body), Attributes: jsonMap(r.Attributes), Service: r.Service(), TraceID: r.TraceID,
 		SpanID: r.SpanID,
 	}

@@ -77,7 +77,7 @@ func (v *view) received(id string) trace {
 			t.records = append(t.records, r)
 		}
 	}
-	slices.SortStableFunc(t.records, func(a, b otlpsink.Record) int { return timeOf(a).Compare(timeOf(b)) })
+	slices.SortStableFunc(t.records, func(a, b otlpsink.Record) int { return a.At().Compare(b.At()) })
 	return t
 }
 
@@ -229,14 +229,6 @@ func where(t, begin time.Time) string {
 		return "+" + unit.Duration(d)
 	}
 	return unit.Duration(d)
-}
-
-// timeOf returns the time of a record, or the time when it was observed.
-func timeOf(r otlpsink.Record) time.Time {
-	if r.Time.IsZero() {
-		return r.Observed
-	}
-	return r.Time
 }
 
 // spanJSON is a span in JSON.
