@@ -224,11 +224,7 @@ func (c *probeCommand) probe(w http.ResponseWriter, r *http.Request) {
 		success = c.examineOf(ctx, m, gauge)
 	}
 	gauge("probe_duration_seconds", "Duration of the probe.").WithLabelValues().Set(time.Since(began).Seconds())
-	value := 0.0
-	if success {
-		value = 1
-	}
-	gauge("probe_success", "Whether the probe found no failure: 1 or 0.").WithLabelValues().Set(value)
+	gauge("probe_success", "Whether the probe found no failure: 1 or 0.").WithLabelValues().Set(oneIf(success))
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 }
 
@@ -264,19 +260,20 @@ func (c *probeCommand) examineOf(ctx context.Context, m mcpclient.Member,
 			continue
 		}
 		for _, v := range verdicts {
-			value := 0.0
-			if one.Verdict == v {
-				value = 1
-			}
-			check.WithLabelValues(one.Name, string(v)).Set(value)
+			check.WithLabelValues(one.Name, string(v)).Set(oneIf(one.Verdict == v))
 		}
 	}
-	connected := 0.0
-	if report.Connected {
-		connected = 1
-	}
-	gauge("mcp_probe_connected", "Whether a session was established: 1 or 0.").WithLabelValues().Set(connected)
+	gauge("mcp_probe_connected", "Whether a session was established: 1 or 0.").WithLabelValues().
+		Set(oneIf(report.Connected))
 	return report.Verdict != doctor.Fail
+}
+
+// oneIf returns 1 for true and 0 for false.
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // callOf makes the call of --call.
