@@ -79,18 +79,18 @@ func ExampleFollowProgress() {
 
 func ExampleResetTimeoutOnProgress() {
 	ctx := context.Background()
-	client, err := mcpclient.Connect(ctx, indexServer(60, 25*time.Millisecond), nil)
+	client, err := mcpclient.Connect(ctx, indexServer(40, 20*time.Millisecond), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer client.Close()
 
-	short := mcpclient.WithTimeout(time.Second)
+	short := mcpclient.WithTimeout(500 * time.Millisecond)
 	_, err = client.CallTool(ctx, "index", nil, short)
 	fmt.Println(err)
 
-	// The tool reports progress more often than once a second, so the call does not time out.
+	// The tool reports progress more often than every half second, so the call does not time out.
 	result, err := client.CallTool(ctx, "index", nil, short, mcpclient.ResetTimeoutOnProgress(time.Minute))
 	if err != nil {
 		fmt.Println(err)
@@ -98,6 +98,6 @@ func ExampleResetTimeoutOnProgress() {
 	}
 	fmt.Println(result.Text())
 	// Output:
-	// tools/call: no answer within 1s; raise the limit with WithTimeout or Options.RequestTimeout
+	// tools/call: no answer within 500ms; raise the limit with WithTimeout or Options.RequestTimeout
 	// done
 }

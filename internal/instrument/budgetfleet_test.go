@@ -13,7 +13,7 @@ import (
 )
 
 func TestTenThousandClientsShareOneBudget(t *testing.T) {
-	const clients, tools, groups = 10_000, 20, 10
+	const clients, tools, groups = 10_000, 5, 10
 	rec := metricsOnly(t)
 	all := fleet(t, rec.Telemetry(), clients, func(i int) string { return fmt.Sprint("tenant-", i%groups) })
 	for _, c := range all {

@@ -14,6 +14,7 @@ import (
 
 // TestDoctorReportsEveryHTTPServerAsUsable examines each server: all of them can be used despite their quirks.
 func TestDoctorReportsEveryHTTPServerAsUsable(t *testing.T) {
+	t.Parallel()
 	for _, s := range quirks.OverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -35,6 +36,7 @@ func TestDoctorReportsEveryHTTPServerAsUsable(t *testing.T) {
 
 // TestDoctorReportsEveryStdioServerAsUsable does the same with processes.
 func TestDoctorReportsEveryStdioServerAsUsable(t *testing.T) {
+	t.Parallel()
 	for _, s := range quirks.OverStdio() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -56,6 +58,7 @@ func TestDoctorReportsEveryStdioServerAsUsable(t *testing.T) {
 // TestDoctorDetectsServersThatHangAfterListening examines each server that hangs after a client listens, without the
 // option that makes the server usable.
 func TestDoctorDetectsServersThatHangAfterListening(t *testing.T) {
+	t.Parallel()
 	for _, s := range quirks.OverStdio() {
 		if !s.Deaf {
 			continue

@@ -16,6 +16,7 @@ import (
 
 // TestEveryServerOverHTTPIsUsable connects with default options, lists tools and calls one.
 func TestEveryServerOverHTTPIsUsable(t *testing.T) {
+	t.Parallel()
 	for _, s := range quirks.OverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -30,6 +31,7 @@ func TestEveryServerOverHTTPIsUsable(t *testing.T) {
 
 // TestExpiredSessionIsReplaced calls a server before and after it has forgotten the session.
 func TestExpiredSessionIsReplaced(t *testing.T) {
+	t.Parallel()
 	for _, s := range quirks.ForgetfulOverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()

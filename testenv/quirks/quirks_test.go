@@ -33,6 +33,7 @@ const budget = 10 * time.Second
 
 // TestEveryServerOverStdioIsUsable makes the checks of TestEveryServerOverHTTPIsUsable with processes.
 func TestEveryServerOverStdioIsUsable(t *testing.T) {
+	t.Parallel()
 	for _, s := range quirks.OverStdio() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,6 @@
 //go:build !race
 
-package benchmarks
+package peers_test
 
 import (
 	"testing"
