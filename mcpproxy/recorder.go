@@ -36,8 +36,8 @@ type RecorderOptions struct {
 	Stopped func(error)
 }
 
-// Recorder writes the messages of one proxy as lines of JSON. A recording has no gaps: if a write fails or is too slow,
-// the recording ends, and the proxy continues without it. It is safe for concurrent use.
+// Recorder writes the messages of one proxy, or of one client, as lines of JSON. A recording has no gaps: if a write
+// fails or is too slow, the recording ends, and the messages continue without it. It is safe for concurrent use.
 type Recorder struct {
 	to io.Writer
 	o  RecorderOptions
@@ -51,8 +51,9 @@ type Recorder struct {
 	entries  int               // guarded by mu
 }
 
-// NewRecorder returns a recorder that writes to w after a proxy uses it as [Options.Recorder]. It writes whole lines,
-// and its calls of Write do not overlap. Close it after the last host has left. A nil o means the defaults.
+// NewRecorder returns a recorder that writes to w after a proxy uses it as [Options.Recorder], or after a client uses
+// [Recorder.Transport]. It writes whole lines, and its calls of Write do not overlap. Close it after the last host has
+// left, or after the client has closed. A nil o means the defaults.
 func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
 	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
 }
@@ -97,7 +98,7 @@ func (r *Recorder) begin(name string, p *Policy) error {
 	defer r.mu.Unlock()
 	switch {
 	case r.out != nil:
-		return errors.New("the recorder belongs to another proxy")
+		return errors.New("the recorder is in use: each proxy and each client needs a recorder of its own")
 	case r.o.Limit < 0:
 		return errors.New("the limit of the recorder is negative")
 	}
@@ -140,6 +141,17 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 	if t == nil {
 		return answer
 	}
+	outcome := t.request(ctx, from, m)
+	return func(result json.RawMessage, err error) {
+		outcome(ctx, result, err)
+		answer(result, err)
+	}
+}
+
+// request records a request. It returns a function that records the outcome. If the context of that function has ended,
+// an error means that the request was cancelled.
+func (t *tape) request(ctx context.Context, from recording.Side, m relay.Message) (
+	outcome func(context.Context, json.RawMessage, error)) {
 	e := t.entry(ctx, from, recording.Request, m)
 	if m.Method == mcp.MethodSubscriptionsListen {
 		e.ID = t.content(m.ID, part{})
@@ -147,11 +159,10 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 	begun := time.Now()
 	n := t.write(e, true)
 	answered := recording.Entry{Method: e.Method, Name: e.Name, Request: n, TraceID: e.TraceID, SpanID: e.SpanID}
-	return func(result json.RawMessage, err error) {
+	return func(ctx context.Context, result json.RawMessage, err error) {
 		own := answered
 		own.TookUS = time.Since(begun).Microseconds()
 		t.answered(ctx, from, &own, result, err)
-		answer(result, err)
 	}
 }
 

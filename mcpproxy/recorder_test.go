@@ -130,7 +130,7 @@ func TestRecorderBelongsToOneProxy(t *testing.T) {
 	if _, err := New(tr, &Options{Recorder: r}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(tr, &Options{Recorder: r}); err == nil || !strings.Contains(err.Error(), "belongs to another proxy") {
+	if _, err := New(tr, &Options{Recorder: r}); err == nil || !strings.Contains(err.Error(), "is in use") {
 		t.Errorf("got %v", err)
 	}
 	if err := r.Close(); err != nil {

@@ -40,6 +40,7 @@ type connection struct {
 	saver                  saver // of the commands with results to save
 	web                    webFlag
 	chaos                  chaosFlags // of the commands with this flag
+	record                 recorder   // of the commands with this flag
 	// adapt changes the options of each client; nil for no change
 	adapt func(server string, o *mcpclient.Options)
 
@@ -166,7 +167,7 @@ func (c *connection) checkFlags(shell *session, f *pflag.FlagSet) (err error) {
 		if of := flag.Annotations[groupKey]; len(of) > 0 {
 			group = of[0]
 		}
-		own := group == "" && flag.Name != "chaos" || flag.Name == "json" || flag.Name == "trace"
+		own := group == "" && flag.Name != "chaos" && !strings.HasPrefix(flag.Name, "record") || flag.Name == "json" || flag.Name == "trace"
 		if flag.Changed && !own && err == nil {
 			err = misuse("--%s is a flag of the shell itself: the commands of a shell share its connection", flag.Name)
 		}
@@ -257,7 +258,7 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 		c.console, c.longest = shell.console, shell.longest
 		return c.traced(ctx, shell.observation, title, work)
 	}
-	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace || c.web.wanted || c.shares)
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, receiverIf(c.trace || c.web.wanted || c.shares))
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func newDemo(s streams) *cobra.Command {
 // runDemo plays four scenes between a client and a server, and draws the trace of each scene. The server is a child
 // process that runs this program.
 func runDemo(ctx context.Context, s streams, web webFlag) error {
-	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, true)
+	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, anyPort)
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,15 @@ func runDemo(ctx context.Context, s streams, web webFlag) error {
 	}
 	d := &demo{o: o, out: s.out}
 	err = d.run(ctx)
+	if o.site != nil && err == nil {
+		url, end, err := s.inspect(o, mcpclient.Member{Name: "demo", Transport: d.server, Options: d.options()}, anyPort,
+			[]string{"--", "mcpotel", "serve-demo"})
+		if err != nil {
+			return err
+		}
+		defer end()
+		d.say("\nThe server runs again. Call its tools yourself at %s", url)
+	}
 	o.stay(ctx, s.out)
 	return err
 }
@@ -80,7 +89,17 @@ func (d *demo) run(ctx context.Context) error {
 type demo struct {
 	o      *observation
 	out    io.Writer
+	server transport.Transport
 	client *mcpclient.Client
+}
+
+func (d *demo) options() *mcpclient.Options {
+	return &mcpclient.Options{
+		Name:       "demo",
+		ClientInfo: mcp.Implementation{Name: "mcpotel-demo", Version: version()},
+		Timeouts:   mcpclient.Timeouts{Close: 2 * time.Second}, // gives the server time to export its last spans
+		Telemetry:  d.o.telemetry(),
+	}
 }
 
 func (d *demo) say(format string, args ...any) { _ = printText(d.out, fmt.Sprintf(format, args...)) }
@@ -91,16 +110,10 @@ func (d *demo) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.server = d.o.exporting(transport.Stdio{Command: self, Args: []string{"serve-demo"},
+		Env: append(os.Environ(), "OTEL_SERVICE_NAME="+demoserver.Name)})
 	spanCtx, span := d.o.start(ctx, "demo: connect")
-	d.client, err = mcpclient.Connect(spanCtx,
-		d.o.exporting(transport.Stdio{Command: self, Args: []string{"serve-demo"},
-			Env: append(os.Environ(), "OTEL_SERVICE_NAME="+demoserver.Name)}),
-		&mcpclient.Options{
-			Name:       "demo",
-			ClientInfo: mcp.Implementation{Name: "mcpotel-demo", Version: version()},
-			Timeouts:   mcpclient.Timeouts{Close: 2 * time.Second}, // gives the server time to export its last spans
-			Telemetry:  d.o.telemetry(),
-		})
+	d.client, err = mcpclient.Connect(spanCtx, d.server, d.options())
 	span.End()
 	if err != nil {
 		return err

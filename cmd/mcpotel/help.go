@@ -115,7 +115,7 @@ var commandGroups = []struct {
 		"prompts", "prompt", "complete", "watch", "ping"}},
 	{"look into it", []string{"doctor", "cost", "check", "view", "mcp"}},
 	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "gameday"}},
-	{"record and test", []string{"mock", "replay", "diff", "serve-demo"}},
+	{"record and test", []string{"mock", "replay", "diff", "tail", "serve-demo"}},
 	{"saved servers", []string{"add", "list", "remove"}},
 	{"this program", []string{"completion", "man", "version", "help"}},
 }

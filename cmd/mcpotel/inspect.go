@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type inspectCommand struct {
 	connection
 	address string
+	grpc    string // empty for a receiver that only this command uses
 }
 
 func newInspect(s streams) *cobra.Command {
@@ -29,17 +31,19 @@ func newInspect(s streams) *cobra.Command {
 		Example: "mcpotel inspect -- mcpotel serve-demo\n" +
 			"mcpotel inspect --url https://mcp.example.com/mcp\n" +
 			"mcpotel inspect --config mcp.json --server github",
-	}, c.run, c.chaos.flags, func(f *pflag.FlagSet) {
+	}, c.run, c.chaos.flags, c.record.flags, func(f *pflag.FlagSet) {
 		f.StringVar(&c.address, "listen", "127.0.0.1:0", "serve the pages at this `ADDRESS`, on loopback")
+		f.StringVar(&c.grpc, "grpc", "", "also receive OTLP/gRPC of other programs at this `ADDRESS`, on loopback, such as "+
+			"127.0.0.1:4317, and show it as \"mcpotel view\" does")
 	})
 }
 
 // run serves the pages until it is interrupted.
-func (c *inspectCommand) run(ctx context.Context) error {
+func (c *inspectCommand) run(ctx context.Context) (err error) {
 	if err := c.none(); err != nil {
 		return err
 	}
-	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, true)
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, cmp.Or(c.grpc, anyPort))
 	if err != nil {
 		return err
 	}
@@ -52,7 +56,7 @@ func (c *inspectCommand) run(ctx context.Context) error {
 		return err
 	}
 	defer free()
-	if err := c.chaos.wrapAll(&member); err != nil {
+	if err := c.wrap(&member); err != nil {
 		return err
 	}
 	member.Options.Backoff = mcpclient.Backoff{} // the page shows the attempts to connect again
@@ -60,29 +64,51 @@ func (c *inspectCommand) run(ctx context.Context) error {
 		member.Options.RequestTimeout = -1 // the page has a button to cancel
 	}
 	member.Options.Features = c.roots.features()
-	s := inspectview.New(inspectview.Options{
-		Member: member, Start: o.start, Snapshot: o.sink.Snapshot,
-		CommandLine: func(words ...string) string {
-			return "mcpotel " + shellLine(append(words, c.serverWords()...))
-		},
-		Say: func(url string) { _ = printText(c.streams.err, "For another browser: "+url) },
-	})
-	if err := s.Connect(); err != nil {
-		return err
-	}
-	defer s.Close()
-	site, err := openSite("listen", c.address, s.Handler())
+	defer func() {
+		if e := c.record.close(); err == nil {
+			err = e
+		}
+	}()
+	url, end, err := c.streams.inspect(o, member, c.address, c.serverWords())
 	if err != nil {
 		return err
 	}
-	defer site.Close()
-	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(site.URL, "http://"), "/"))
-	if err != nil {
-		return err
-	}
-	if err := printText(c.streams.out, "The pages are at "+s.Address(port)+"\nCtrl-C ends the command."); err != nil {
+	defer end()
+	if err := printText(c.streams.out, "The pages are at "+url+"\nCtrl-C ends the command."); err != nil {
 		return err
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// inspect connects to a server and serves the pages of the connection at an address on loopback. server are the words
+// of a command line that select the server. It returns the URL of the pages, which admits one browser.
+func (s streams) inspect(o *observation, m mcpclient.Member, address string, server []string) (
+	url string, end func(), _ error) {
+	session, err := inspectview.New(inspectview.Options{
+		Member: m, Start: o.start, Snapshot: o.sink.Snapshot,
+		CommandLine: func(words ...string) string { return "mcpotel " + shellLine(append(words, server...)) },
+		Say:         func(url string) { _ = printText(s.err, "For another browser: "+url) },
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if err := session.Connect(); err != nil {
+		return "", nil, err
+	}
+	site, err := openSite("listen", address, session.Handler())
+	if err != nil {
+		session.Close()
+		return "", nil, err
+	}
+	end = func() {
+		site.Close()
+		session.Close()
+	}
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(site.URL, "http://"), "/"))
+	if err != nil {
+		end()
+		return "", nil, err
+	}
+	return session.Address(port), end, nil
 }

@@ -38,19 +38,30 @@ var exportsSoon = otlp.WithExportInterval(100 * time.Millisecond)
 // signals are the kinds of telemetry, as they appear in the names of environment variables.
 var signals = []string{"TRACES", "METRICS", "LOGS"}
 
-// observe sets up the telemetry. If embedded is true and the environment names neither a collector nor another
-// exporter, a receiver in this process keeps the spans.
-func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool,
+// anyPort is the address of a receiver that only this process and its servers use.
+const anyPort = "127.0.0.1:0"
+
+// receiverIf returns anyPort if a receiver is wanted, otherwise no address.
+func receiverIf(wanted bool) string {
+	if wanted {
+		return anyPort
+	}
+	return ""
+}
+
+// observe sets up the telemetry. If receiver is an address and the environment names neither a collector nor another
+// exporter, a receiver at this address keeps the telemetry. An empty address means no receiver.
+func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, receiver string,
 	options ...otlp.Option) (*observation, error) {
 	o := &observation{}
 	options = append(options, otlp.WithServiceName(service), otlp.WithServiceVersion(version()),
 		otlp.WithConsole(w, console))
 	switch {
 	case hasCollector(os.Environ()):
-	case embedded && !hasExporter(os.Getenv):
+	case receiver != "" && !hasExporter(os.Getenv):
 		var err error
-		if o.sink, err = otlpsink.Listen("127.0.0.1:0"); err != nil {
-			return nil, err
+		if o.sink, err = otlpsink.Listen(receiver); err != nil {
+			return nil, taken("grpc", receiver, err)
 		}
 		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()), exportsSoon)
 	default:

@@ -23,7 +23,6 @@ type proxy struct {
 	most      int    // maximum of concurrent HTTP sessions
 	translate bool   // translate between the revisions of the host and the only server
 	limits    policyFlags
-	record    recorder
 	bearer    bearerFlags
 	metrics   metricsFlag
 	page      *metricsPage        // nil without --metrics
@@ -95,7 +94,7 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer p.page.close()
-	o, err := observe(ctx, proxyService, p.level(), p.streams.err, p.web.wanted, p.page.options()...)
+	o, err := observe(ctx, proxyService, p.level(), p.streams.err, receiverIf(p.web.wanted), p.page.options()...)
 	if err != nil {
 		return err
 	}

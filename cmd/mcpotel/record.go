@@ -27,7 +27,7 @@ func (r *recorder) flags(f *pflag.FlagSet) {
 	f.StringVar(&r.path, "record", "", "record the messages in this new `FILE`, or in a new file of this directory: a "+
 		"line of JSON for each message, with methods, names, sizes, durations, errors and trace ids, but no content")
 	f.BoolVar(&r.content, "record-content", false, "also record arguments and results, so that \"mcpotel mock\" can "+
-		"serve them. Values that --policy redacts, and values with names such as password or token, are replaced")
+		"serve them. Values with names such as password or token are replaced, and in a proxy those that --policy redacts")
 	f.Int64Var(&r.limit, "record-limit", 0, "end the recording when the file has this many `MIB`. By default, "+
 		"1024")
 }

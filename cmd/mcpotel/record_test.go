@@ -35,6 +35,10 @@ func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 		append([]string{"replay", file, "--run", "--allow-tool", "div*", "--record", now}, server...)...)
 	does(exitOK, "same: 3 requests", "diff", file, now)
 	does(exitOK, `"same": true`, "diff", file, now, "--json")
+	own := filepath.Join(dir, "own.ndjson")
+	does(exitOK, `{"quotient":2}`, append([]string{"call", "divide", "a=6", "b=3", "--record", own, "--record-content"}, server...)...)
+	does(exitOK, "same: 3 requests", "diff", file, own)
+	does(exitOK, `{"quotient":2}`, append(divide, "mock", own)...)
 
 	for _, version := range eras {
 		session := filepath.Join(dir, version)

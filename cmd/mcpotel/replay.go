@@ -20,10 +20,9 @@ import (
 // replaying is one run of the command "replay".
 type replaying struct {
 	connection
-	makes  bool // --run: send the requests
-	all    bool
-	allow  []string
-	record recorder
+	makes bool // --run: send the requests
+	all   bool
+	allow []string
 }
 
 func newReplay(s streams) *cobra.Command {
@@ -63,7 +62,7 @@ func (r *replaying) run(ctx context.Context) error {
 	if !r.makes {
 		return r.show(plan)
 	}
-	o, err := observe(ctx, proxyService, r.level(), r.streams.err, r.web.wanted)
+	o, err := observe(ctx, proxyService, r.level(), r.streams.err, receiverIf(r.web.wanted))
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func runServeDemo(ctx context.Context, s streams, address string, metrics metric
 		return err
 	}
 	defer page.close()
-	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, false, append(page.options(), exportsSoon)...)
+	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, "", append(page.options(), exportsSoon)...)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 		return nil, nil, err
 	}
 	w := c.console.waitFor(&member)
-	if err := c.chaos.wrapAll(&member); err != nil {
+	if err := c.wrap(&member); err != nil {
 		w.end()
 		free()
 		return nil, nil, err
@@ -52,13 +52,30 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 	})
 	w.end()
 	if err != nil {
+		_ = c.record.close()
 		free()
 		return nil, nil, c.remote.hint(err)
 	}
 	return &server{name: member.Name, client: client, silent: member.Options.NoListening}, func() {
 		client.Close()
+		if err := c.record.close(); err != nil {
+			c.console.say("%v", err)
+		}
 		free()
 	}, nil
+}
+
+// wrap adds the faults of --chaos and the recording of --record to the only server.
+func (c *connection) wrap(m *mcpclient.Member) error {
+	if err := c.chaos.wrapAll(m); err != nil {
+		return err
+	}
+	record, err := c.record.open(func(text string) { c.console.say("%s", text) })
+	if record == nil || err != nil {
+		return err
+	}
+	m.Transport, err = record.Transport(m.Transport)
+	return err
 }
 
 // member returns the only server.
@@ -118,6 +135,9 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 			return nil, err
 		}
 		return &servers{all: []*server{one}, wait: c.console.waitFor(), close: close}, nil
+	}
+	if c.record.path != "" {
+		return nil, misuse("--record needs one server; select one with --server")
 	}
 	members, free, err := c.members(o)
 	if err != nil {

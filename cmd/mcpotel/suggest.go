@@ -55,7 +55,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 			return nil, none
 		}
 		c.remote.auth = false // it could open a browser
-		c.chaos = chaosFlags{}
+		c.chaos, c.record = chaosFlags{}, recorder{}
 		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin())
 		defer cancel()
 		c.adapt = func(_ string, o *mcpclient.Options) { o.Timeouts.Close = 100 * time.Millisecond }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -33,8 +32,7 @@ func newTree(s streams) *cobra.Command {
 			return unknownCommand(cmd, args[0])
 		},
 		SilenceErrors: true, SilenceUsage: true,
-		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
-		SuggestionsMinimumDistance: 2, // tolerates two typing errors
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version")
 	root.SetIn(s.in)
@@ -47,7 +45,7 @@ func newTree(s streams) *cobra.Command {
 		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
 		newRead(s), newPrompts(s), newPrompt(s),
 		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newProbe(s), newMCP(s), newProxy(s), newWrap(s), newUnwrap(s),
-		newMock(s), newReplay(s), newDiff(s), newGameDay(s),
+		newMock(s), newReplay(s), newDiff(s), newTail(s), newGameDay(s),
 		newAdd(s), newList(s), newRemove(s), newView(s), newInspect(s), newShell(s),
 		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),
@@ -100,11 +98,13 @@ func knowFlags(parent *cobra.Command) {
 
 // unknownCommand returns the error for a name that is not a subcommand of parent.
 func unknownCommand(parent *cobra.Command, name string) error {
-	hint := ""
-	if similar := parent.SuggestionsFor(name); len(similar) > 0 {
-		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(similar, " or "))
+	var names []string
+	for _, c := range parent.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
-	return misuse(`unknown command %q%s; "mcpotel help" lists the commands`, name, hint)
+	return misuse(`unknown command %q%s; "mcpotel help" lists the commands`, name, typing.Hint(name, names))
 }
 
 // refuseArguments returns an error for any argument. Commands that have only flags use it.

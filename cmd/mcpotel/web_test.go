@@ -128,6 +128,9 @@ func TestDemoKeepsItsPageOpen(t *testing.T) {
 		}
 	}
 	code, text := stop()
+	if !regexp.MustCompile(`Call its tools yourself at http://\S+\.localhost:\d+/\?token=`).MatchString(text) {
+		t.Errorf("want the address of the pages on which the server can be used, got\n%s", text)
+	}
 	if code != exitOK || !strings.Contains(text, "Their telemetry is shown at "+url) {
 		t.Errorf("want exit code 0, and the URL of the page at the beginning, got %d:\n%s", code, text)
 	}

@@ -49,13 +49,9 @@ func Open(path string) (*File, error) {
 func Parse(text []byte) (*File, error) {
 	first, rest, whole := bytes.Cut(text, []byte("\n"))
 	f := &File{Cut: true}
-	if err := json.Unmarshal(first, &f.Header); err != nil || f.Version == 0 {
-		return nil, errors.New(`line 1: not a recording of "mcpotel proxy --record": ` +
-			`"mcpotel_recording" is missing in the first line`)
-	}
-	if f.Version != Version {
-		return nil, fmt.Errorf("line 1: the recording has version %d, but this program reads version %d", f.Version,
-			Version)
+	var err error
+	if f.Header, err = ParseHeader(first); err != nil {
+		return nil, err
 	}
 	open := requests{}
 	for number := 2; whole && len(rest) > 0; number++ {
@@ -75,8 +71,37 @@ func Parse(text []byte) (*File, error) {
 	return f, nil
 }
 
+// ParseHeader parses the first line of a recording.
+func ParseHeader(line []byte) (h Header, err error) {
+	if err := json.Unmarshal(line, &h); err != nil || h.Version == 0 {
+		return h, errors.New(`line 1: not a recording of "mcpotel proxy --record": ` +
+			`"mcpotel_recording" is missing in the first line`)
+	}
+	if h.Version != Version {
+		return h, fmt.Errorf("line 1: the recording has version %d, but this program reads version %d", h.Version, Version)
+	}
+	return h, nil
+}
+
 // add parses a line and adds its entry.
 func (f *File) add(text []byte, open requests) error {
+	e, end, err := ParseLine(text)
+	if err != nil {
+		return err
+	}
+	if end != nil {
+		f.Cut, f.Why = false, end.Why
+		return nil
+	}
+	if err := open.check(e, f.Content); err != nil {
+		return err
+	}
+	f.Entries = append(f.Entries, e)
+	return nil
+}
+
+// ParseLine parses a line after the first: the entry of a message, or the end of the recording.
+func ParseLine(text []byte) (*Entry, *End, error) {
 	var l struct {
 		End
 		Entry
@@ -85,19 +110,18 @@ func (f *File) add(text []byte, open requests) error {
 		Error  json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
-		return plain(err)
+		return nil, nil, plain(err)
 	}
 	if err := Exact(text, lineMembers...); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if l.End.End {
-		f.Cut, f.Why = false, l.Why
-		return nil
+		return nil, &l.End, nil
 	}
 	e := &l.Entry
 	switch contentOf[e.Kind] {
 	case "":
-		return fmt.Errorf("kind is %q, want request, notification, result, error or cancelled", e.Kind)
+		return nil, nil, fmt.Errorf("kind is %q, want request, notification, result, error or cancelled", e.Kind)
 	case "params":
 		e.Content = l.Params
 	case "result":
@@ -105,11 +129,7 @@ func (f *File) add(text []byte, open requests) error {
 	case "error":
 		e.Content = l.Error
 	}
-	if err := open.check(e, f.Content); err != nil {
-		return err
-	}
-	f.Entries = append(f.Entries, e)
-	return nil
+	return e, nil, nil
 }
 
 // plain describes an error of encoding/json without the names of Go types.

@@ -47,6 +47,13 @@ var transportArea = area{
 			test:  "mcpclient/transport/chaos.TestRetainedRequestsAreBounded",
 		},
 		{
+			what:  "Requests of a recorded client that wait for their answers",
+			where: []string{"mcpproxy.recordedConn.open"},
+			bound: "4,096, each with an id of at most {bytes mcpproxy.maxOpenID}",
+			full:  "the recording lacks the answers to further requests",
+			test:  "mcpproxy.TestRecordedRequestsAreBounded",
+		},
+		{
 			what: "Waiting messages of in-memory transports", where: []string{"mcpclient/transport.lane.frames"},
 			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each message. In the " +
 				"other direction, one frame",

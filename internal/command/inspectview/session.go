@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
 // Options configure a Session. All fields are required.
@@ -28,6 +29,8 @@ type Options struct {
 type Session struct {
 	options   Options
 	frames    frames
+	recorded  recorded
+	recorder  *mcpproxy.Recorder // writes to recorded
 	questions questions
 	lists     lists
 	traces    *traceview.Pages
@@ -60,8 +63,13 @@ const maxUpdates = 100
 var errClosed = errors.New("mcpotel inspect has ended")
 
 // New returns a Session that is not connected yet.
-func New(o Options) *Session {
+func New(o Options) (*Session, error) {
 	s := &Session{options: o, subscribed: map[string]bool{}}
+	s.recorder = mcpproxy.NewRecorder(&s.recorded, &mcpproxy.RecorderOptions{Content: true})
+	recorded, err := s.recorder.Transport(o.Member.Transport)
+	if err != nil {
+		return nil, err
+	}
 	s.guard = newGuard(o.Say)
 	s.running, s.end = context.WithCancelCause(context.Background())
 	options := *o.Member.Options
@@ -71,9 +79,9 @@ func New(o Options) *Session {
 		s.resourceUpdated(uri)
 	}))
 	s.options.Member.Options = &options
-	s.options.Member.Transport = &tap{o.Member.Transport, &s.frames}
+	s.options.Member.Transport = &tap{recorded, &s.frames}
 	s.traces = traceview.New(traceview.Options{Snapshot: o.Snapshot, Before: s.nav("")})
-	return s
+	return s, nil
 }
 
 // Connect opens the connection and returns at once; the client connects on its own, and again after each loss. If there
@@ -123,6 +131,7 @@ func (s *Session) Close() {
 		c.Close()
 	}
 	s.operating.Wait()
+	_ = s.recorder.Close() // a recording that has ended early is no failure of the session
 }
 
 func (s *Session) resourceUpdated(uri string) {

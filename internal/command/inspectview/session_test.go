@@ -48,7 +48,8 @@ func connect(t *testing.T, version mcp.Version, accept func(context.Context, *tr
 	b := &browser{t: t}
 	provider := sdktrace.NewTracerProvider()
 	tracer := provider.Tracer("test")
-	b.session = New(Options{
+	var err error
+	b.session, err = New(Options{
 		Member: mcpclient.Member{Name: "shop", Transport: transport.InMemory(accept), Options: &mcpclient.Options{
 			Versions: []mcp.Version{version}, RequestTimeout: -1, Telemetry: telemetry.New(
 				telemetry.WithTracerProvider(provider), telemetry.WithPropagators(propagation.TraceContext{})),
@@ -60,6 +61,9 @@ func connect(t *testing.T, version mcp.Version, accept func(context.Context, *tr
 		CommandLine: func(words ...string) string { return "mcpotel " + strings.Join(words, " ") },
 		Say:         func(url string) { b.printed = append(b.printed, url) },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := b.session.Connect(); err != nil {
 		t.Fatal(err)
 	}

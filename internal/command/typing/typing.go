@@ -6,14 +6,23 @@ import (
 	"strings"
 )
 
-// Hint suggests known names that are similar to name: " (did you mean a or b?)". Without a similar name it returns "".
+// Hint suggests the known names that begin with name, or else those that are most similar: " (did you mean a or b?)".
+// Without a similar name it returns "".
 func Hint(name string, known []string) string {
 	var similar []string
+	nearest := 2
 	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d <= 2 && d < len(name) ||
-			name != "" && strings.HasPrefix(k, name) {
-			similar = append(similar, k)
+		d := distance(strings.ToLower(name), strings.ToLower(k))
+		if name != "" && strings.HasPrefix(k, name) {
+			d = 0
 		}
+		if d > nearest || d >= len(name) {
+			continue
+		}
+		if d < nearest {
+			nearest, similar = d, nil
+		}
+		similar = append(similar, k)
 	}
 	if len(similar) == 0 {
 		return ""
