@@ -49,7 +49,7 @@ var transportArea = area{
 		{
 			what:  "Requests of a recorded client that wait for their answers",
 			where: []string{"mcpproxy.recordedConn.open"},
-			bound: "4,096, each with an id of at most {bytes mcpproxy.maxOpenID}",
+			bound: "{mcpproxy.maxOpen}, each with an id of at most {bytes mcpproxy.maxOpenID}",
 			full:  "the recording lacks the answers to further requests",
 			test:  "mcpproxy.TestRecordedRequestsAreBounded",
 		},

@@ -87,6 +87,7 @@ type section struct {
 
 type metricRow struct {
 	Metric, Kind  string
+	Head          *metricHead // nil for a row that continues a group
 	Attributes    []attribute
 	Error         string // error.type from the attributes
 	Processes     int
@@ -94,6 +95,12 @@ type metricRow struct {
 	Count         string
 	P50, P95, P99 string
 	Exemplars     []exemplar
+}
+
+// A metricHead is the head of the rows of one metric.
+type metricHead struct {
+	Metric, Kind string
+	Shared       []attribute // of all rows
 }
 
 type exemplar struct{ Href, Text string }
@@ -123,7 +130,36 @@ func (v *view) metricsPage(w http.ResponseWriter, r *http.Request) {
 			to.Numbers = append(to.Numbers, row)
 		}
 	}
+	for _, s := range p.Sections {
+		group(s.Histograms)
+		group(s.Numbers)
+	}
 	v.write(w, r, http.StatusOK, "metrics", v.frame("Metrics", p))
+}
+
+// group makes groups of the rows of one metric. The first row gets the head of its group, with the attributes that all
+// rows of the group share.
+func group(rows []metricRow) {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Metric == rows[0].Metric {
+			n++
+		}
+		shared := rows[0].Attributes
+		for _, r := range rows[1:n] {
+			shared = slices.DeleteFunc(slices.Clone(shared), func(a attribute) bool { return !slices.Contains(r.Attributes, a) })
+		}
+		if n == 1 {
+			shared = nil
+		}
+		for i := range rows[:n] {
+			rows[i].Attributes = slices.DeleteFunc(rows[i].Attributes, func(a attribute) bool {
+				return slices.Contains(shared, a)
+			})
+		}
+		rows[0].Head = &metricHead{rows[0].Metric, rows[0].Kind, shared}
+		rows = rows[n:]
+	}
 }
 
 func (f filter) passesSeries(s *series) bool {

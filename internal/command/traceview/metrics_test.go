@@ -100,8 +100,11 @@ func TestMetricsAreShownByServiceWithExemplars(t *testing.T) {
 	if got := page.texts("h2"); !slices.Equal(got, []string{"bank", "shop"}) {
 		t.Errorf("want a section for each service, got %q", got)
 	}
+	if got, want := page.texts("tr.group"), []string{"n", "op.duration", "size"}; !slices.Equal(got, want) {
+		t.Errorf("want a group for each metric, %q, got %q", want, got)
+	}
 	if got, want := page.texts("td"),
-		[]string{"n", "3", "op.duration timeout tool x", "1", "3.00s", "3.90s", "3.98s", "3.50s3.00s", "size",
+		[]string{"no attributes", "3", "timeout tool x", "1", "3.00s", "3.90s", "3.98s", "3.50s3.00s", "no attributes",
 			"2.00 KiB"}; !slices.Equal(got, want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
