@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -20,20 +22,27 @@ import (
 
 func newDemo(s streams) *cobra.Command {
 	var web webFlag
+	level := slog.LevelWarn
 	cmd := &cobra.Command{
 		Use: "demo [--web]", Short: "show a client, a server and their traces, with nothing to install",
 		Example: "mcpotel demo\nmcpotel demo --web",
 		Args:    refuseArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s, web) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s, web, level) },
 	}
 	web.flags(cmd.Flags())
+	cmd.Flags().BoolFuncP("verbose", "v", "print all log records, not only warnings", func(string) error {
+		level = slog.LevelDebug
+		return nil
+	})
 	return cmd
 }
 
 // runDemo plays four scenes between a client and a server, and draws the trace of each scene. The server is a child
 // process that runs this program.
-func runDemo(ctx context.Context, s streams, web webFlag) error {
-	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, anyPort)
+func runDemo(ctx context.Context, s streams, web webFlag, level slog.Level) error {
+	logs := &held{to: s.err}
+	defer logs.flush()
+	o, err := observe(ctx, "mcpotel-demo", level, logs, anyPort)
 	if err != nil {
 		return err
 	}
@@ -41,8 +50,9 @@ func runDemo(ctx context.Context, s streams, web webFlag) error {
 	if err := o.publish(web); err != nil {
 		return err
 	}
-	d := &demo{o: o, out: s.out}
+	d := &demo{o: o, out: s.out, logs: logs}
 	err = d.run(ctx)
+	logs.flush()
 	if o.site != nil && err == nil {
 		url, end, err := s.inspect(o, mcpclient.Member{Name: "demo", Transport: d.server, Options: d.options()}, anyPort,
 			[]string{"--", "mcpotel", "serve-demo"})
@@ -60,7 +70,7 @@ func runDemo(ctx context.Context, s streams, web webFlag) error {
 func (d *demo) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	d.say("mcpotel demo: a client, and a server as its child process. Logs are on standard error.")
+	d.say("mcpotel demo: a client, and a server as its child process. Each scene ends with its trace and its log records.")
 	if d.o.sink != nil {
 		d.say("Both export OTLP/gRPC to a receiver in this process, at %s.", d.o.sink.Endpoint())
 	} else {
@@ -89,6 +99,7 @@ func (d *demo) run(ctx context.Context) error {
 type demo struct {
 	o      *observation
 	out    io.Writer
+	logs   *held
 	server transport.Transport
 	client *mcpclient.Client
 }
@@ -119,8 +130,14 @@ func (d *demo) connect(ctx context.Context) error {
 		return err
 	}
 	d.say("\n== connected to %s, protocol %s", d.client.ServerInfo().Name, d.client.ProtocolVersion())
-	return d.o.draw(ctx, d.out, span,
-		has("INTERNAL demo: connect", "INTERNAL mcp_client.connect", "SERVER server/discover"))
+	return d.draw(ctx, span, "INTERNAL demo: connect", "INTERNAL mcp_client.connect", "SERVER server/discover")
+}
+
+// draw draws the trace of a scene, and prints the log records of the scene.
+func (d *demo) draw(ctx context.Context, span trace.Span, spans ...string) error {
+	err := d.o.draw(ctx, d.out, span, has(spans...))
+	d.logs.flush()
+	return err
 }
 
 // scene runs f under a span and draws the trace.
@@ -132,7 +149,7 @@ func (d *demo) scene(ctx context.Context, title string, f func(context.Context) 
 	if err != nil {
 		return fmt.Errorf("%s: %w", title, err)
 	}
-	return d.o.draw(ctx, d.out, span, has(append(spans, "INTERNAL demo: "+title)...))
+	return d.draw(ctx, span, append(spans, "INTERNAL demo: "+title)...)
 }
 
 func (d *demo) success(ctx context.Context) error {
@@ -190,4 +207,35 @@ func (d *demo) crash(ctx context.Context) error {
 			demoserver.ForecastArguments{City: "Rome"})
 		return err
 	}, "CLIENT tools/call crash", "CLIENT tools/call forecast", "SERVER tools/call forecast")
+}
+
+// held keeps output until flush, so that log records do not interrupt a drawing.
+type held struct {
+	to io.Writer
+
+	mu   sync.Mutex
+	text []byte // guarded by mu
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = append(h.text, p...)
+	return len(p), nil
+}
+
+// Fd returns the descriptor of the output, so that a terminal gets colour; an invalid one without a descriptor.
+func (h *held) Fd() uintptr {
+	if f, ok := h.to.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
+// flush writes the output since the last call.
+func (h *held) flush() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_ = printBytes(h.to, h.text) // the console has escaped it
+	h.text = h.text[:0]
 }

@@ -113,10 +113,14 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []string{"mcp_client.connection.transition", "negotiated", "transport_down", "delay_elapsed",
-		"stop_requested"} {
-		if !strings.Contains(logs, w) {
-			t.Errorf("want %q in the log, got:\n%s", w, logs)
+	if !strings.Contains(logs, "mcp_client.connection.transition") || !strings.Contains(logs, "transport_down") ||
+		strings.Contains(logs, "INF") {
+		t.Errorf("want warnings only, got:\n%s", logs)
+	}
+	code, out, logs = runs(t, "demo", "-v")
+	for _, w := range []string{"negotiated", "delay_elapsed", "stop_requested", "DBG"} {
+		if code != exitOK || !strings.Contains(logs, w) {
+			t.Errorf("want %q in the log, got exit code %d:\n%s%s", w, code, out, logs)
 		}
 	}
 }

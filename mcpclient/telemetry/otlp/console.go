@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,14 +20,47 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// newConsole returns the handler for people: one line a record, with trace ids and baggage members at the end.
-func newConsole(w io.Writer, level slog.Leveler, colour bool, baggageKeys ...string) slog.Handler {
+// newConsole returns the handler for people: one line a record, with trace ids and baggage members at the end. Above the
+// level Debug, the lines of a terminal are short.
+func newConsole(w io.Writer, level slog.Leveler, terminal, colour bool, baggageKeys ...string) slog.Handler {
 	return telemetry.NewTraceHandler(tint.NewTextHandler(w, &tint.Options{
-		Level:       level,
-		TimeFormat:  "15:04:05.000",
-		NoColor:     !colour,
-		ReplaceAttr: readable,
+		Level:      level,
+		TimeFormat: "15:04:05.000",
+		NoColor:    !colour,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if terminal && level.Level() > slog.LevelDebug && len(groups) == 0 {
+				a = short(a)
+			}
+			return readable(groups, a)
+		},
 	}), baggageKeys...)
+}
+
+// shortNames are the names of the attributes that matter most, in a short line.
+var shortNames = map[string]string{
+	names.KeyMCPClientName: "client", names.KeyMCPServerName: "server", names.KeyMCPMethodName: "method",
+	names.KeyGenAIToolName: "tool", names.KeyErrorType: names.KeyErrorType, names.KeyExceptionMessage: "error",
+	names.KeyMCPClientConnectionFrom: "from", names.KeyMCPClientConnectionTo: "to",
+	names.KeyMCPClientConnectionReason: "reason", names.KeyMCPClientViolationReason: "reason",
+	names.KeyMCPServerRefusalReason: "reason", names.KeyProcessExitCode: "code", names.KeyMCPClientProcessSignal: "signal",
+	"trace_id": "trace_id",
+}
+
+// ourPrefixes are the prefixes of all other attributes of the telemetry schema.
+var ourPrefixes = []string{"mcp_client.", "mcp_server.", "mcp.", "gen_ai.", "jsonrpc.", "network.", "server.", "client.",
+	"process.", "rpc.", "http.", "exception.", "span_id"}
+
+// short returns an attribute of a short line; the zero value for an attribute that the line omits. Attributes of the
+// program itself stay.
+func short(a slog.Attr) slog.Attr {
+	if name, ok := shortNames[a.Key]; ok {
+		a.Key = name
+		return a
+	}
+	if slices.ContainsFunc(ourPrefixes, func(p string) bool { return strings.HasPrefix(a.Key, p) }) {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // console is the output for people: log records, and the output of the console exporters. Texts of peers cannot
@@ -65,10 +99,14 @@ func (l jsonLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // colourful reports whether w is a terminal and the user did not ask for plain text (no-color.org).
 func colourful(w io.Writer, getenv func(string) string) bool {
-	f, ok := w.(interface{ Fd() uintptr })
-	return ok && getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
+	return getenv("NO_COLOR") == "" && isTerminal(w)
 }
 
 // readable removes three things that make a line hard to read: the event's name, which is already the line's message,

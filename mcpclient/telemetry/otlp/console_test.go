@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 func inSpan(ctx context.Context) context.Context {
@@ -28,7 +29,7 @@ func inSpan(ctx context.Context) context.Context {
 
 func TestConsoleLinesEndWithSpanIDs(t *testing.T) {
 	var b bytes.Buffer
-	log := slog.New(newConsole(&b, slog.LevelInfo, false))
+	log := slog.New(newConsole(&b, slog.LevelInfo, false, false))
 	log.InfoContext(inSpan(t.Context()), "in a span", "k", "v")
 	log.Info("in none")
 	lines := strings.Split(b.String(), "\n")
@@ -38,6 +39,23 @@ func TestConsoleLinesEndWithSpanIDs(t *testing.T) {
 	}
 	if !strings.HasSuffix(lines[1], "INF in none") {
 		t.Errorf("line = %q, want it to end with its message", lines[1])
+	}
+}
+
+func TestLinesOfATerminalAreShort(t *testing.T) {
+	for level, want := range map[slog.Level]string{
+		slog.LevelInfo: `WRN mcp_client.request.exception client=weather tool=forecast error="no answer" mine=1 ` +
+			`trace_id=aa000000000000000000000000000000`,
+		slog.LevelDebug: `mcp_client.name=weather mcp_client.duration=0.1235 gen_ai.tool.name=forecast ` +
+			`exception.message="no answer" mine=1 trace_id=aa000000000000000000000000000000 span_id=bb00000000000000`,
+	} {
+		var b bytes.Buffer
+		slog.New(newConsole(&b, level, true, false)).WarnContext(inSpan(t.Context()), "mcp_client.request.exception",
+			names.KeyMCPClientName, "weather", "mcp_client.duration", 0.123456, names.KeyGenAIToolName, "forecast",
+			names.KeyExceptionMessage, "no answer", "mine", 1)
+		if !strings.HasSuffix(b.String(), want+"\n") {
+			t.Errorf("%v: line = %q, want it to end with %q", level, b.String(), want)
+		}
 	}
 }
 
@@ -139,7 +157,7 @@ func TestPeerTextsCannotControlTerminal(t *testing.T) {
 // controls logs text in every possible place, and returns the control characters in the output.
 func controls(colour bool, text string) string {
 	var b bytes.Buffer
-	slog.New(newConsole(&b, slog.LevelInfo, colour)).With("with", text).WithGroup("g").Warn("message "+text,
+	slog.New(newConsole(&b, slog.LevelInfo, colour, colour)).With("with", text).WithGroup("g").Warn("message "+text,
 		"string", text, "error", errors.New(text), "stringer", stringer{text}, "marshaler", marshaler{text},
 		"bytes", []byte(text), "slice", []string{text}, "map", map[string]string{text: text}, "k"+text, 1,
 		slog.Group("group", "inner", text), "wrapped", fmt.Errorf("x: %w", errors.New(text)))
@@ -153,7 +171,7 @@ func controls(colour bool, text string) string {
 
 func TestOrdinaryValuesStayUnchanged(t *testing.T) {
 	var b bytes.Buffer
-	slog.New(newConsole(&b, slog.LevelInfo, false)).Error("m", "s", "two words", "i", 1,
+	slog.New(newConsole(&b, slog.LevelInfo, false, false)).Error("m", "s", "two words", "i", 1,
 		"err", errors.New("no route"), "b", []byte("x"))
 	if want := `ERR m s="two words" i=1 err="no route" b="x"` + "\n"; !strings.HasSuffix(b.String(), want) {
 		t.Errorf("line = %q, want it to end with %q", b.String(), want)

@@ -116,8 +116,9 @@ func WithServiceName(name string) Option { return func(c *config) { c.name = nam
 func WithServiceVersion(version string) Option { return func(c *config) { c.version = version } }
 
 // WithConsole writes log records of at least the given level (nil means [slog.LevelInfo]) to w, in a form for people.
-// The default is standard error at Info. A nil w means no console. The output has colour if w is a terminal and
-// NO_COLOR is empty or not set.
+// The default is standard error at Info. A nil w means no console. On a terminal, lines have colour
+// unless NO_COLOR is set, and are short at levels above Debug: of the attributes of this telemetry, they have only the
+// names, the error and the trace id.
 func WithConsole(w io.Writer, level slog.Leveler) Option {
 	return func(c *config) { c.console, c.consoleLevel = w, orInfo(level) }
 }

@@ -69,7 +69,7 @@ func (p *Providers) start(ctx context.Context, c *config, s settings) error {
 	}
 	var shown, export slog.Handler
 	if c.console != nil || slices.Contains(s.exporters[logs], toConsole) {
-		shown = newConsole(show, c.consoleLevel, colourful(show.w, os.Getenv), c.baggage...)
+		shown = newConsole(show, c.consoleLevel, isTerminal(show.w), colourful(show.w, os.Getenv), c.baggage...)
 	}
 	if c.given() {
 		p.take(c.sdk)
