@@ -14,11 +14,10 @@ import (
 )
 
 // InTerminal runs a command in a terminal with this number of columns until it ends, and returns its output to the
-// terminal. Output to standard error is not included.
+// terminal, standard error included.
 func InTerminal(columns uint16, path string, args ...string) (string, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(Environment(), "TERM=xterm-256color")
-	cmd.Stderr = new(bytes.Buffer) // keeps it off the terminal
 	kill := time.AfterFunc(2*patience, func() { cmd.Process.Kill() })
 	defer kill.Stop()
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 200, Cols: columns})
@@ -29,7 +28,7 @@ func InTerminal(columns uint16, path string, args ...string) (string, error) {
 	var out bytes.Buffer
 	_, _ = out.ReadFrom(tty) // returns an error on Linux when the program has ended
 	if err := cmd.Wait(); err != nil {
-		return "", fmt.Errorf("%s: %w: %s", cmd, err, cmd.Stderr)
+		return "", fmt.Errorf("%s: %w: %s", cmd, err, out.String())
 	}
 	return strings.ReplaceAll(out.String(), "\r\n", "\n"), nil
 }
@@ -99,5 +98,5 @@ pre { margin: 0; padding: 14px 20px 18px; font: inherit; white-space: pre-wrap; 
 i { font-style: normal; display: inline-block; height: 1.35em; vertical-align: top; --a: calc(var(--from) * 12.5%); --b: calc(var(--to) * 12.5%);
   background: linear-gradient(to right, transparent var(--a), currentColor var(--a) var(--b), transparent var(--b)); margin-right: -.02ch; padding-right: .02ch; }
 .f1 { font-weight: 700; color: #fff; } .f2 { color: #8b97ab; } .f31 { color: #ff7b72; } .f32 { color: #6fcf85; } .f33 { color: #e8b64c; }
-.f34 { color: #79a8ff; } .f35 { color: #d48ff0; } .f36 { color: #4fc3d3; }
+.f34 { color: #79a8ff; } .f35 { color: #d48ff0; } .f36 { color: #4fc3d3; } .f91 { color: #ff7b72; } .f92 { color: #6fcf85; } .f93 { color: #e8b64c; }
 </style><div class="window"><div class="bar"><b></b><b></b><b></b><span>TITLE</span></div><pre>`
