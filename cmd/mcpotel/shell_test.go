@@ -44,6 +44,14 @@ func TestShellRunsItsCommandsOnOneConnection(t *testing.T) {
 	}
 }
 
+func TestWatchInAShellEndsItsSubscriptions(t *testing.T) {
+	noCollector(t)
+	code, _, stderr := inTheShell(t, "watch --uri demo://clock --for 10ms\n", "-v", "--pin-version", "2025-11-25")
+	if code != exitOK || !strings.Contains(stderr, "resources/unsubscribe") {
+		t.Errorf("want exit code 0 and the end of the subscription, got %d: %s", code, stderr)
+	}
+}
+
 func TestShellExitCodeIsThatOfTheLastCommand(t *testing.T) {
 	noCollector(t)
 	for lines, want := range map[string]int{

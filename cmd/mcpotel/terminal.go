@@ -25,7 +25,7 @@ type console struct {
 	person   bool       // a person can be asked
 	in       *bufio.Reader
 
-	said sync.Map // texts that the method once has printed
+	said map[string]bool // texts that the method once has printed, at most maxSaid; guarded by mu
 
 	turn lock.Mutex  // held by the goroutine that asks the person
 	read chan answer // receives the line that is being read; capacity 1; nil if no line is being read; guarded by turn
@@ -94,10 +94,20 @@ func (c *console) say(format string, args ...any) {
 	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
 }
 
+// maxSaid bounds the texts that a console remembers. When there are more, it forgets all of them.
+const maxSaid = 1000
+
 // once prints a message like say, but only the first time for each text.
 func (c *console) once(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if _, before := c.said.LoadOrStore(text, true); !before {
+	c.mu.Lock()
+	before := c.said[text]
+	if len(c.said) >= maxSaid || c.said == nil {
+		c.said = map[string]bool{}
+	}
+	c.said[text] = true
+	c.mu.Unlock()
+	if !before {
 		c.say("%s", text)
 	}
 }

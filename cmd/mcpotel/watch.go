@@ -35,6 +35,9 @@ func (w *watch) run(ctx context.Context) error {
 			return interrupted(ctx, err)
 		}
 		defer servers.close()
+		if sessionOf(ctx) != nil {
+			defer w.unsubscribe(ctx, servers)
+		}
 		if err := w.begin(ctx, servers); err != nil {
 			return interrupted(ctx, err)
 		}
@@ -125,6 +128,17 @@ func (w *watch) begin(ctx context.Context, s *servers) error {
 		return &exitError{exitTool, mcpclient.ErrUnsupported}
 	}
 	return failed
+}
+
+// unsubscribe ends the subscriptions of this command, because the connection of a shell stays.
+func (w *watch) unsubscribe(ctx context.Context, s *servers) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	for _, uri := range w.uris {
+		if err := s.all[0].client.UnsubscribeResource(ctx, uri); err != nil {
+			w.console.say("%v", err)
+		}
+	}
 }
 
 // wait returns when the duration has passed, all connections have ended, or the output fails.
