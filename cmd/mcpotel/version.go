@@ -21,12 +21,20 @@ var (
 )
 
 func newVersion(s streams) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "print the version, like --version",
-		Example: "mcpotel version",
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version [--json]", Short: "print the version, like --version",
+		Example: "mcpotel version\nmcpotel version --json",
 		Args:    refuseArguments,
-		RunE:    func(*cobra.Command, []string) error { return printVersion(s.out) },
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return printJSON(s.out, ownBuild().json())
+			}
+			return printVersion(s.out)
+		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the version as JSON, for programs")
+	return cmd
 }
 
 func printVersion(w io.Writer) error { return printText(w, strings.TrimSpace(ownBuild().String())) }
@@ -63,6 +71,23 @@ func buildOf(info *debug.BuildInfo, b build) build {
 	}
 	b.version = cmp.Or(b.version, "(devel)")
 	return b
+}
+
+// buildJSON is a build in the output of version --json.
+type buildJSON struct {
+	Version  string        `json:"version"`
+	Commit   string        `json:"commit,omitzero"`
+	Modified bool          `json:"modified"`
+	Date     string        `json:"date,omitzero"`
+	Go       string        `json:"go"`
+	OS       string        `json:"os"`
+	Arch     string        `json:"arch"`
+	Protocol []mcp.Version `json:"protocol"`
+}
+
+func (b build) json() buildJSON {
+	return buildJSON{b.version, b.commit, b.modified, b.date, runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		mcp.SupportedVersions()}
 }
 
 // String returns the output of --version: a first line for people, then a line with name and value for each field.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -37,5 +38,17 @@ func TestVersionNamesTheBuild(t *testing.T) {
 				t.Errorf("want\n%s\ngot\n%s", tc.want+rest, got)
 			}
 		})
+	}
+}
+
+func TestVersionIsPrintedAsJSON(t *testing.T) {
+	code, out, stderr := runs(t, "version", "--json")
+	var got struct {
+		Version, Go, OS string
+		Protocol        []string
+	}
+	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || got.Version == "" ||
+		got.Go != runtime.Version() || got.OS != runtime.GOOS || len(got.Protocol) != 5 {
+		t.Errorf("want version, go, os and protocol, got %d, %v, %s%s", code, err, out, stderr)
 	}
 }

@@ -14,7 +14,6 @@ import (
 // reasons are the permitted reasons for not running a block.
 var reasons = []string{
 	"a step of .ci/run does",
-	"needs a person in a browser",
 	"needs Docker",
 	"measures for an hour",
 	"takes minutes to build",
