@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 )
@@ -50,6 +51,13 @@ func newAdd(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	a.flags(f)
+	f.BoolVar(&a.replace, "replace", false, "replace the server that is saved under this name")
+	return cmd
+}
+
+// flags adds the flags that describe a server.
+func (a *addition) flags(f *pflag.FlagSet) {
 	several := func(to *[]string, name, usage string) {
 		f.Func(name, usage, func(value string) error {
 			*to = append(*to, value)
@@ -60,18 +68,23 @@ func newAdd(s streams) *cobra.Command {
 	several(&a.headers, "header", "add this header, `NAME=VALUE`, to every HTTP request; may be repeated")
 	several(&a.env, "env", "set this environment variable, `NAME=VALUE`, for the command; may be repeated")
 	f.StringVar(&a.dir, "cwd", "", "start the command in this `DIRECTORY`")
-	f.BoolVar(&a.replace, "replace", false, "replace the server that is saved under this name")
-	return cmd
 }
 
 // allowedName matches the names of saved servers. The pattern excludes colons, because HOST:NAME selects a server of a
 // host, and leading dashes, because a dash begins a flag.
 var allowedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-func (a *addition) run(s streams, name string, command []string) error {
+func checkName(name string) error {
 	if !allowedName.MatchString(name) {
 		return misuse("%q is not a valid name: want at most 64 letters, digits, dots, dashes and underscores, the first "+
 			"a letter or a digit", name)
+	}
+	return nil
+}
+
+func (a *addition) run(s streams, name string, command []string) error {
+	if err := checkName(name); err != nil {
+		return err
 	}
 	server, err := a.server(command)
 	if err != nil {

@@ -116,7 +116,7 @@ var commandGroups = []struct {
 	{"look into it", []string{"doctor", "cost", "check", "view", "mcp"}},
 	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "gameday"}},
 	{"record and test", []string{"mock", "replay", "diff", "tail", "serve-demo"}},
-	{"saved servers", []string{"add", "list", "remove"}},
+	{"saved servers", []string{"add", "list", "remove", "install"}},
 	{"this program", []string{"completion", "man", "version", "help"}},
 }
 

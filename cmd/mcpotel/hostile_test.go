@@ -232,7 +232,7 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 		}
 	}
 	for _, c := range newTree(streams{}).Commands() {
-		local := []string{"demo", "view", "serve-demo", "version", "help", "completion", "man", "add", "list", "remove",
+		local := []string{"demo", "view", "serve-demo", "version", "help", "completion", "man", "add", "list", "remove", "install",
 			"wrap", "unwrap", "__complete",
 			"proxy", "mock", "mcp", // the standard output of these commands is for a host, not for people
 			"inspect", // prints only addresses; the tests of its package have a hostile server

@@ -46,7 +46,7 @@ func newTree(s streams) *cobra.Command {
 		newRead(s), newPrompts(s), newPrompt(s),
 		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newProbe(s), newMCP(s), newProxy(s), newWrap(s), newUnwrap(s),
 		newMock(s), newReplay(s), newDiff(s), newTail(s), newGameDay(s),
-		newAdd(s), newList(s), newRemove(s), newView(s), newInspect(s), newShell(s),
+		newAdd(s), newList(s), newRemove(s), newInstall(s), newView(s), newInspect(s), newShell(s),
 		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),
 	)

@@ -2,7 +2,6 @@ package hostfile
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/mcpotel/mcpotel/internal/atomicfile"
 	"github.com/mcpotel/mcpotel/internal/command/userfile"
 )
 
@@ -48,6 +45,8 @@ func Open(path string) (*File, error) {
 	f.servers, err = serversIn(f.text)
 	return f, err
 }
+
+var errNoServers = errors.New("the file has no member mcpServers")
 
 // onlyMine returns an error if another user can write a file: because of its mode, or because the other user owns the
 // file.
@@ -84,7 +83,7 @@ func serversIn(text []byte) ([]member, error) {
 		}
 		return servers, nil
 	}
-	return nil, errors.New("the file has no member mcpServers")
+	return nil, errNoServers
 }
 
 // Names returns the names of the servers in their order.
@@ -111,20 +110,7 @@ func (f *File) Replace(changes []Change) (backup string, err error) {
 	for _, c := range changes {
 		edits = append(edits, edit{c.Entry.from, c.Entry.from + len(c.Entry.text), string(c.After)})
 	}
-	err = userfile.Change(f.Path, f.mode, func(now []byte) ([]byte, error) {
-		if !bytes.Equal(now, f.text) {
-			return nil, userfile.ErrChanged
-		}
-		backup = f.Path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
-		err := atomicfile.Replace(context.Background(), backup, f.text, f.mode&0o600, func() error {
-			if _, err := os.Lstat(backup); err == nil {
-				return fmt.Errorf("%s exists: try again", backup)
-			}
-			return nil
-		})
-		return apply(f.text, edits), err
-	})
-	return backup, err
+	return f.replaceWith(apply(f.text, edits))
 }
 
 // The name of a backup is the name of the file, backupPrefix, the time and backupSuffix. Later backups sort after

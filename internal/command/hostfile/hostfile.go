@@ -1,5 +1,5 @@
-// Package hostfile reads and changes the files in which hosts save their servers, and the file of this program. It puts
-// saved servers behind the proxy, and undoes this change. The files belong to the user and are rarely strict JSON, so a
+// Package hostfile reads and changes the files in which hosts save their servers, and the file of this program. It adds
+// servers, puts saved servers behind the proxy, and undoes both changes. The files belong to the user and are rarely strict JSON, so a
 // change edits their text and keeps the rest byte for byte.
 package hostfile
 
@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Host is a program with its own file of servers. All commands read these files. Only "wrap" and "unwrap" write the
-// files of other programs, because the files belong to the user. A file in a project is not read by default, because it
+// Host is a program with its own file of servers. All commands read these files. Only "wrap", "unwrap" and
+// "install" write the files of other programs, because the files belong to the user. A file in a project is not read by default, because it
 // may have come with the project.
 type Host struct {
 	ID, Title string

@@ -23,6 +23,9 @@ type Saved struct {
 // Full returns the unique name of the server: host:name.
 func (s *Saved) Full() string { return s.Host.ID + ":" + s.Name }
 
+// JSON returns the server as it is saved.
+func (s *Saved) JSON() json.RawMessage { return s.raw }
+
 // Read reads the server. lookup resolves ${VAR}; nil uses the environment of this process.
 func (s *Saved) Read(lookup func(string) (string, bool)) (*config.Config, error) {
 	file := object([]member{{name: "mcpServers", value: object([]member{{name: s.Name, value: s.raw}})}})
