@@ -49,5 +49,5 @@ func TestInstallAddsAndRemovesAServer(t *testing.T) {
 	does(exitUsage, "write the command of the server after --", "x", "cursor", "npx")
 	does(exitUsage, "is not a valid name", "a:b", "cursor", "--", "x")
 	does(exitUsage, "--uninstall needs only the name", "--uninstall", "x", "cursor", "--", "y")
-	does(exitUsage, "starts commands only", "x", "claude-desktop", "--url", "https://x/mcp")
+	does(exitUsage, "has only commands", "x", "claude-desktop", "--url", "https://x/mcp")
 }

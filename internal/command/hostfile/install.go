@@ -29,7 +29,7 @@ func (h *Host) Form(server json.RawMessage) (json.RawMessage, error) {
 	url := find(members, "url")
 	switch {
 	case h.ID == "claude-desktop" && url >= 0:
-		return nil, errors.New("Claude Desktop starts commands only: install the command mcpotel proxy --url URL")
+		return nil, errors.New("the file of Claude Desktop has only commands: install the command mcpotel proxy --url URL")
 	case h.ID == "windsurf" && url >= 0:
 		members[url].name = "serverUrl"
 	case h.ID == "gemini" && url >= 0:
