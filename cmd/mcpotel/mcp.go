@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -142,13 +143,17 @@ func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, erro
 // maxSearched bounds the number of services that Recent searches, because each service needs a request.
 const maxSearched = 20
 
-// Recent searches each service. The order of the traces does not reflect their age.
+// Recent searches each service, or only the service of q. The order of the traces does not reflect their age.
 func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []string, _ error) {
-	services, err := j.Services(ctx)
-	if err != nil {
-		return nil, err
+	services := []string{q.Service}
+	if q.Service == "" {
+		var err error
+		if services, err = j.Services(ctx); err != nil {
+			return nil, err
+		}
 	}
 	wanted := map[string]string{}
+	maps.Copy(wanted, q.Attributes)
 	if q.Failed {
 		wanted["error"] = "true" // the tag that Jaeger sets for an error status
 	}
@@ -156,7 +161,7 @@ func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []strin
 		wanted[names.KeyGenAIToolName] = q.Tool
 	}
 	for _, service := range services[:min(len(services), maxSearched)] {
-		found, err := j.Tagged(ctx, service, wanted, q.Since)
+		found, err := j.Search(ctx, service, wanted, q.Since, q.AtLeast)
 		if err != nil {
 			return ids, err
 		}

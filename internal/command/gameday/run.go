@@ -12,9 +12,10 @@ import (
 
 // An Alert is pending or firing.
 type Alert struct {
-	Name   string
-	State  State
-	Labels map[string]string
+	Name        string
+	State       State
+	Labels      map[string]string
+	Annotations map[string]string
 }
 
 // Alerts is an alerting system, such as a Prometheus.

@@ -67,7 +67,7 @@ func (p *pretended) Active(context.Context) (all []Alert, err error) {
 	}
 	for _, name := range p.rules {
 		if s, labels := p.state(name, time.Since(p.since)); s != Inactive {
-			all = append(all, Alert{name, s, labels})
+			all = append(all, Alert{Name: name, State: s, Labels: labels})
 		}
 	}
 	return all, nil
