@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/explain"
@@ -41,17 +42,22 @@ func newMCP(s streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), s) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&a.debug, "debug", nil, "read the debug page at this `URL` (package inspect/debugpage, "+
-		"mcpotel demo "+
-		"and proxy with --web); may be repeated")
-	a.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample)
-	f.StringVar(&a.view, "view", "", "look up traces on the page of mcpotel view or --web at this `URL`")
+	a.sourceFlags(f)
 	f.StringVar(&a.listen, "listen", "", "serve hosts over HTTP at `HOST:PORT`, under /mcp, instead of one host on "+
 		"standard "+
 		"input. Without HOST it listens on loopback")
 	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines; the agent then decides when this command "+
 		"sends requests to them")
 	return cmd
+}
+
+// sourceFlags adds the flags for the sources of traces.
+func (a *asked) sourceFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&a.debug, "debug", nil, "read the debug page at this `URL` (package inspect/debugpage, "+
+		"mcpotel demo "+
+		"and proxy with --web); may be repeated")
+	a.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample)
+	f.StringVar(&a.view, "view", "", "look up traces on the page of mcpotel view or --web at this `URL`")
 }
 
 func (a *asked) run(ctx context.Context, s streams) error {
@@ -108,6 +114,11 @@ func (a *asked) sources() (s inspector.Sources, _ error) {
 			"--view URL for its traces")
 	}
 	return s, nil
+}
+
+// given reports whether a flag names a source.
+func (a *asked) given() bool {
+	return len(a.debug) > 0 || a.view != "" || a.jaeger.url != "" || len(a.jaeger.headers.given) > 0
 }
 
 // local returns an error if base is on another machine and --allow-remote is not given.

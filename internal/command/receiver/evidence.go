@@ -223,7 +223,8 @@ func (l *look) search(ctx context.Context, p pattern) {
 		services = []string{""}
 	}
 	for _, service := range services {
-		q := inspector.Query{Service: service, Attributes: l.searched(p), Failed: p.failed, AtLeast: p.atLeast, Since: l.since}
+		q := inspector.Query{Service: service, Attributes: l.searched(p), Failed: p.failed, AtLeast: p.atLeast,
+			Since: l.since}
 		for _, s := range l.Sources.Spans {
 			ids, err := s.Recent(ctx, q)
 			l.fails(ctx, s.Name(), err)
@@ -326,7 +327,11 @@ func (l *look) conclude(m *Message, a *Alert) {
 		m.Missing = append(m.Missing, "a page of the trace "+l.found.TraceID)
 	}
 	if x.Operation != "" {
-		m.Operation = fmt.Sprintf("%s of %s %s", x.Operation, x.Peer, strings.ReplaceAll(string(x.Outcome), "_", " "))
+		m.Operation = x.Operation
+		if x.Peer != "" {
+			m.Operation += " of " + x.Peer
+		}
+		m.Operation += " " + strings.ReplaceAll(string(x.Outcome), "_", " ")
 	}
 	m.Missing = append(m.Missing, x.Missing...)
 	m.Quotes = x.Quotes

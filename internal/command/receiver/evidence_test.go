@@ -83,8 +83,8 @@ func called(failure string, took time.Duration, more ...string) explain.Span {
 func id(n int) string { return strings.Repeat("0", 31) + fmt.Sprint(n) }
 
 func about(alert string, labels ...string) *Alert {
-	a := &Alert{Status: Firing, StartsAt: start, Fingerprint: "1", Labels: map[string]string{"alertname": alert, "job": "shop",
-		"mcp_client_name": "orders"}}
+	a := &Alert{Status: Firing, StartsAt: start, Fingerprint: "1", Labels: map[string]string{"alertname": alert,
+		"job": "shop", "mcp_client_name": "orders"}}
 	for pair := range slices.Chunk(labels, 2) {
 		a.Labels[pair[0]] = pair[1]
 	}
@@ -125,6 +125,8 @@ func TestTheTraceThatShowsTheCauseIsExplained(t *testing.T) {
 	other := called("-32603", time.Second, names.KeyMCPClientName, "another")
 	elsewhere := called("-32603", time.Second)
 	elsewhere.Service = "elsewhere"
+	old := called("-32603", time.Second)
+	old.Start, old.End = start.Add(-3*time.Hour), start.Add(-2*time.Hour)
 	attempt := called("connection_lost", time.Second, names.KeyMCPClientConnectionAttemptNumber, "3")
 	for _, tc := range []struct {
 		name    string
@@ -153,6 +155,8 @@ func TestTheTraceThatShowsTheCauseIsExplained(t *testing.T) {
 		{"injected", about("MCPResponsesDropped", "mcp_client_drop_reason", "duplicate"), []explain.Span{ok,
 			called("", time.Second, names.KeyMCPClientFaultKind, "duplicate")}, []string{"drop_duplicate",
 			"injected_duplicate"}, id(2), ""},
+		{"only an older call", about("MCPClientErrorBudgetFast"), []explain.Span{old}, nil, "",
+			"a trace of the client orders in the time of the alert"},
 		{"any trace suffices", about("MCPSendQueueWait"), []explain.Span{ok}, []string{"slow_reader"}, id(1), ""},
 		{"an alert of others", about("Mine"), []explain.Span{ok, broken}, []string{"server_failed"}, id(2), ""},
 	} {
@@ -296,11 +300,14 @@ func TestMetricsNameTheMostFrequentFailureAndItsTrace(t *testing.T) {
 		{"error_type": "timeout", "mcp_method_name": "ping"},
 		{"error_type": "-32603", "mcp_method_name": "tools/call", "gen_ai_tool_name": "pay"},
 	}, []string{id(1), id(3), "no id", id(2)}, &queries)
-	source := &spans{all: map[string][]explain.Span{id(1): {called("-32603", time.Second)}, id(2): {called("timeout", time.Second)},
-		id(3): {called("", time.Second)}}}
-	now := time.Now()
+	recent := func(failure string, more ...string) []explain.Span { // this test runs in real time
+		s := called(failure, time.Second, more...)
+		s.Start, s.End = time.Now(), time.Now()
+		return []explain.Span{s}
+	}
+	source := &spans{all: map[string][]explain.Span{id(1): recent("-32603"), id(2): recent("timeout"), id(3): recent("")}}
 	a := about("MCPClientErrorBudgetFast")
-	a.StartsAt = now
+	a.StartsAt = time.Now()
 	m := explains(t, &Evidence{Sources: inspector.Sources{Spans: []inspector.Spans{source}}, Metrics: metrics, Links: links}, a)
 	if !slices.Equal(causes(m), []string{"server_failed", "failures"}) || m.Trace.TraceID != id(1) || m.Missing != nil {
 		t.Fatalf("want the trace of the most frequent failure, got:\n%s", m)
@@ -320,7 +327,7 @@ func TestMetricsNameTheMostFrequentFailureAndItsTrace(t *testing.T) {
 	queries = nil
 	b := about("MCPNotificationsDropped", "mcp_client_name", "", "mcp_server_name", `or"ders`, "mcp_server_drop_reason",
 		"queue_full")
-	source.all = map[string][]explain.Span{id(1): {called("", 0, names.KeyMCPServerName, `or"ders`)}}
+	source.all = map[string][]explain.Span{id(1): recent("", names.KeyMCPServerName, `or"ders`)}
 	m = explains(t, &Evidence{Sources: inspector.Sources{Spans: []inspector.Spans{source}}, Metrics: metrics}, b)
 	if !slices.Equal(causes(m), []string{"drop_queue_full"}) {
 		t.Errorf("of a server: got\n%s", m)

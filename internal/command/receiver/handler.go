@@ -40,6 +40,7 @@ const (
 
 	maxRequests = 4                // requests that are answered at the same time; others wait
 	maxSearches = 4                // alerts of one request that are explained at the same time
+	reading     = 5 * time.Second  // time for the body of a request to arrive
 	delivering  = 30 * time.Second // time to deliver the alerts of one request, after the search
 	oneDelivery = 10 * time.Second // time to deliver one alert to one sink
 )
@@ -69,6 +70,8 @@ func (r *Receiver) Longest() time.Duration { return r.o.Timeout + delivering }
 // ServeHTTP answers a request of Alertmanager: with 200 if all sinks have all alerts, and with 502 if a sink has failed.
 // Alertmanager then repeats the request, and only the missing alerts are delivered.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	// The server's own deadline may be shorter. Setting it fails only in tests without a server.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(r.Longest() + reading))
 	status, text := r.answer(w, req)
 	if status != http.StatusOK {
 		r.o.Say(fmt.Sprintf("answered Alertmanager with %d: %s", status, text))
@@ -96,8 +99,11 @@ func (r *Receiver) answer(w http.ResponseWriter, req *http.Request) (status int,
 	case <-ctx.Done():
 		return http.StatusServiceUnavailable, "too many requests are in progress"
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(reading)) // the request may have waited
 	p, err := Parse(req.Body)
 	switch {
+	case errors.Is(err, errUnread):
+		return http.StatusServiceUnavailable, visible.Short(err.Error(), maxText)
 	case errors.Is(err, ErrTooLarge):
 		return http.StatusRequestEntityTooLarge, visible.Short(err.Error(), maxText)
 	case err != nil:

@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -54,10 +55,17 @@ const (
 // ErrTooLarge is the error for a payload above a bound.
 var ErrTooLarge = errors.New("the payload is too large")
 
+// errUnread is the error for a body that does not arrive.
+var errUnread = errors.New("the body did not arrive")
+
 // Parse reads a payload. It returns an error for a payload that is too large, invalid, or of another version.
 func Parse(body io.Reader) (*Payload, error) {
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(io.LimitReader(body, maxBody+1)); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnread, err)
+	}
 	var p Payload
-	switch err := (&weigh.Budget{Text: maxBody, Values: maxValues}).Read(body, &p); {
+	switch err := (&weigh.Budget{Text: maxBody, Values: maxValues}).Read(&text, &p); {
 	case errors.Is(err, weigh.ErrTooMuch):
 		return nil, fmt.Errorf("%w: %w; set max_alerts in Alertmanager's webhook_configs", ErrTooLarge, err)
 	case err != nil:

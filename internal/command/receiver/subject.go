@@ -106,7 +106,7 @@ func (s subject) attributes() map[string]string {
 
 // matches reports whether a span is one of the subject's spans, and has the pattern.
 func (s subject) matches(p pattern, span *explain.Span) bool {
-	if all := s.services(); all != nil && !slices.Contains(all, span.Service) {
+	if all := s.services(); all != nil && !slices.Contains(all, span.Service) || span.End.Before(s.since) {
 		return false
 	}
 	for _, wanted := range []map[string]string{s.attributes(), p.attributes} {
