@@ -78,7 +78,7 @@ func Drills() []Drill {
 		{Alert: "MCPClientReconnectLoop", Does: "the connection breaks repeatedly", Takes: 17 * time.Minute,
 			Cause: "connection_closed", Trace: map[string]string{errorType: names.ErrorConnectionLost}, open: breaking},
 		{Alert: "MCPProtocolViolations", Does: "garbage precedes the answers", Takes: 6 * time.Minute,
-			Cause: "violation_invalid_json", Trace: map[string]string{faultKind: string(chaos.Garbage)}, open: faulty(chaos.Garbage)},
+			Cause: "injected_garbage", Trace: map[string]string{faultKind: string(chaos.Garbage)}, open: faulty(chaos.Garbage)},
 		{Alert: "MCPTransportBusy", Does: "the server rejects calls with HTTP 429", Takes: 17 * time.Minute,
 			Cause: "retry_server_busy", Trace: map[string]string{faultKind: string(chaos.Busy)}, every: 5 * time.Second, open: busy},
 		{Alert: "MCPServerRefusals", Does: "the server has more calls than it accepts", Takes: 17 * time.Minute,

@@ -174,8 +174,8 @@ func TestGameDayReportsTheOutcomeOfEachAlert(t *testing.T) {
 // complete returns an explanation with all parts.
 func complete() *receiver.Message {
 	return &receiver.Message{
-		Causes: []explain.Cause{{ID: "injected_garbage", Evidence: []string{"a span"}}, {ID: "violation_invalid_json",
-			Evidence: []string{"a metric"}}},
+		Causes: []explain.Cause{{ID: "violation_batch", Evidence: []string{"a metric"}}, {ID: "injected_garbage",
+			Evidence: []string{"a span"}}},
 		Trace: &receiver.Link{URL: "https://j/trace/b", TraceID: "b"}, Runbook: &receiver.Link{URL: "https://r"}}
 }
 
@@ -188,11 +188,11 @@ func TestGameDayChecksTheExplanationOfEachAlert(t *testing.T) {
 	}{
 		{"complete", func(*receiver.Message) {}, nil, ""},
 		{"no cause", func(m *receiver.Message) { m.Causes, m.Missing = nil, []string{"a trace"} }, nil,
-			"the explanation lacks a cause; the cause violation_invalid_json; a trace"},
+			"the explanation lacks a cause; the cause injected_garbage; a trace"},
 		{"another cause", func(m *receiver.Message) { m.Causes = m.Causes[:1] }, nil,
-			"the explanation lacks the cause violation_invalid_json"},
+			"the explanation lacks the cause injected_garbage"},
 		{"no evidence", func(m *receiver.Message) { m.Causes[1].Evidence = nil }, nil,
-			"the explanation lacks evidence of the cause violation_invalid_json"},
+			"the explanation lacks evidence of the cause injected_garbage"},
 		{"no trace", func(m *receiver.Message) { m.Trace = nil }, nil, "the explanation lacks a link to a trace"},
 		{"only a search", func(m *receiver.Message) { m.Trace.TraceID = "" }, nil, "the explanation lacks a link to a trace"},
 		{"no runbook", func(m *receiver.Message) { m.Runbook = nil }, nil, "the explanation lacks a link to the runbook"},

@@ -63,6 +63,7 @@ type look struct {
 	read     map[string]bool   // ids of the traces that do not show the cause
 	found    *explain.Facts    // the facts of the best trace; nil for none
 	rank     int               // index of the pattern of found; len(patterns) if it shows only who is affected
+	partial  bool              // found has spans that no source has yet, so that the explanation may be less exact
 	missing  []string          // evidence that could not be read
 	failures map[string]string // the last error of each source; empty after an answer
 }
@@ -110,8 +111,7 @@ func (l *look) findTrace(ctx context.Context) {
 		return
 	}
 	for {
-		l.once(ctx)
-		if l.rank < len(l.patterns) || len(l.patterns) == 0 && l.found != nil {
+		if l.once(ctx); l.enough() {
 			break
 		}
 		select {
@@ -131,6 +131,14 @@ func (l *look) findTrace(ctx context.Context) {
 	}
 }
 
+// enough reports whether the found trace shows the cause, if a trace can show it.
+func (l *look) enough() bool {
+	return l.found != nil && !l.partial && (l.rank < len(l.patterns) || len(l.patterns) == 0)
+}
+
+// best reports whether no other trace can be better than the found one.
+func (l *look) best() bool { return l.rank == 0 && !l.partial }
+
 // once looks for a trace: in the flight recorders, by exemplars, and by searches.
 func (l *look) once(ctx context.Context) {
 	clear(l.read)
@@ -147,7 +155,7 @@ func (l *look) once(ctx context.Context) {
 	for _, p := range l.patterns {
 		l.search(ctx, p)
 	}
-	if l.found == nil {
+	if l.found == nil || len(l.patterns) == 0 {
 		l.search(ctx, pattern{})
 	}
 }
@@ -215,7 +223,7 @@ func (l *look) exemplars(ctx context.Context, metric string, labels prom.Labels)
 
 // search considers the traces with spans of a pattern.
 func (l *look) search(ctx context.Context, p pattern) {
-	if l.rank < len(l.patterns) || l.rank == 0 {
+	if l.enough() {
 		return
 	}
 	services := l.services()
@@ -237,7 +245,7 @@ func (l *look) search(ctx context.Context, p pattern) {
 func (l *look) consider(ctx context.Context, ids []string) {
 	n := 0
 	for _, id := range ids {
-		if l.rank == 0 || n == maxCandidates || ctx.Err() != nil {
+		if l.best() || n == maxCandidates || ctx.Err() != nil {
 			return
 		}
 		id, ok := traceID(id)
@@ -247,8 +255,9 @@ func (l *look) consider(ctx context.Context, ids []string) {
 		n++
 		l.read[id] = true
 		facts := l.Sources.Facts(ctx, id, l.peers)
-		if rank := l.ranked(&facts); rank < l.rank {
-			l.rank, l.found = rank, &facts
+		rank, partial := l.ranked(&facts), l.isPartial(&facts)
+		if rank < l.rank || rank == l.rank && l.partial && !partial {
+			l.rank, l.found, l.partial = rank, &facts, partial
 		}
 	}
 }
@@ -263,6 +272,15 @@ func (l *look) ranked(f *explain.Facts) int {
 		}
 	}
 	return len(l.patterns) + 1
+}
+
+// isPartial reports whether the spans of a trace have not arrived yet. An operation in flight has no span, and without a
+// source of spans there are none.
+func (l *look) isPartial(f *explain.Facts) bool {
+	return len(l.Sources.Spans) > 0 && len(f.Spans) == 0 && linkable(f) &&
+		!slices.ContainsFunc(f.Peers, func(p explain.Peer) bool {
+			return slices.ContainsFunc(p.Recent, func(e telemetry.FlightEntry) bool { return e.Pending && e.TraceID == f.TraceID })
+		})
 }
 
 // recordedSpans returns the operations of a trace in the flight recorders in the form of spans.

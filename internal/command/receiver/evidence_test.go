@@ -20,6 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/dashboard"
 	"github.com/mcpotel/mcpotel/internal/explain"
 	"github.com/mcpotel/mcpotel/internal/inspector"
+	"github.com/mcpotel/mcpotel/internal/instrument/words"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -37,6 +38,37 @@ func TestEachAlertOfTheDashboardsHasARow(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got rows for %q, want them for %q", got, want)
+	}
+}
+
+// TestEachWordOfALabelIsExplained compares the tables with the words that telemetry uses.
+func TestEachWordOfALabelIsExplained(t *testing.T) {
+	for _, tc := range []struct {
+		alert, label string
+		words        []string
+	}{
+		{"MCPToolLoop", "mcp_client_loop_kind", words.LoopKinds},
+		{"MCPToolChanged", "mcp_client_tool_change_kind", words.ToolChanges},
+		{"MCPProtocolViolations", "mcp_server_violation_reason", words.ViolationReasons},
+		{"MCPTransportBusy", "mcp_client_retry_reason", []string{names.RetryBusy, names.RetryServerBusy}},
+		{"MCPServerRefusals", "mcp_server_refusal_reason", slices.DeleteFunc(slices.Clone(words.Refusals),
+			func(word string) bool { // the alert does not count these
+				return slices.Contains([]string{"method", "header", "version", "session", "unauthorized", "shutdown"}, word)
+			})},
+		{"MCPNotificationsDropped", "mcp_client_drop_reason", []string{names.DropQueueFull, names.DropNotReady,
+			names.DropUnsubscribed}},
+		{"MCPResponsesDropped", "mcp_server_drop_reason", []string{names.DropUnknownID, names.DropDuplicate,
+			names.DropUnexpected}},
+	} {
+		if len(tc.words) == 0 {
+			t.Errorf("%s: want words", tc.alert)
+		}
+		for _, word := range tc.words {
+			c := known(tc.alert).cause(subject{labels: map[string]string{tc.label: word}}, nil)
+			if !strings.HasSuffix(c.ID, "_"+word) || !strings.HasSuffix(c.Text, ".") || c.Do == "" {
+				t.Errorf("%s, %s: want an explanation, got %+v", tc.alert, word, c)
+			}
+		}
 	}
 }
 
@@ -255,6 +287,18 @@ func TestFlightRecordersSuffice(t *testing.T) {
 			}
 		})
 	}
+	// The spans of the trace arrive later than the flight recorder: they have the injected fault.
+	at(t, func(t *testing.T) {
+		failure := []telemetry.FlightEntry{entry(id(1), false, "-32603")}
+		source := &spans{all: map[string][]explain.Span{id(1): {called("-32603", time.Second, names.KeyMCPClientFaultKind,
+			"error")}}, after: time.Now().Add(3 * time.Second)}
+		m := explains(t, &Evidence{Links: links, Sources: inspector.Sources{Spans: []inspector.Spans{source},
+			Peers: []inspector.Source{page{seen: inspector.Seen{Clients: []inspect.Client{{Name: "orders", Recent: failure}}}}}}},
+			about("MCPClientErrorBudgetFast"))
+		if !slices.Equal(causes(m), []string{"injected_error", "server_failed"}) || m.Missing != nil {
+			t.Errorf("want the cause in the spans, got:\n%s", m)
+		}
+	})
 	at(t, func(t *testing.T) {
 		p := page{err: errors.New("connection refused")}
 		m := explains(t, &Evidence{Sources: inspector.Sources{Peers: []inspector.Source{p}}}, about("MCPStuckInFlight"))

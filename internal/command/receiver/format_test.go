@@ -126,7 +126,7 @@ func golden(t *testing.T, name string, got []byte) {
 var slackControl = regexp.MustCompile(`[<>]|&([^alg]|a[^m]|l[^t]|g[^t])`)
 
 // begins matches the beginning of each line of a message. So no text of others begins a line.
-var begins = regexp.MustCompile(`^($|(Firing|Resolved|Summary|Cause \((certain|likely)\)|Next|Missing|Trace|Runbook): |- |` +
+var begins = regexp.MustCompile(`^($|(Firing|Resolved|Summary|Cause \((certain|likely)\)|Next|Missing|Operation|Trace|Runbook): |- |` +
 	`Texts of peers, |No evidence )`)
 
 // TestUntrustedTextsForgeNothing puts random texts into every untrusted place.

@@ -157,7 +157,7 @@ func (m *Message) rest() string {
 		b.WriteString("No evidence of the cause was found. The runbook describes where to look.\n")
 	}
 	if m.Operation != "" {
-		b.WriteString("Trace: " + m.Operation + "\n")
+		b.WriteString("Operation: " + m.Operation + "\n")
 	}
 	for i, q := range m.Quotes {
 		if i == 0 {

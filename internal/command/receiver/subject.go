@@ -93,11 +93,12 @@ var spanLabels = map[string]string{
 	"mcp_client_loop_kind": names.KeyMCPClientLoopKind,
 }
 
-// attributes returns the attributes of the subject's spans.
+// attributes returns the attributes of the subject's spans. Few notifications have spans, so a notification is found by
+// the request to which it belongs.
 func (s subject) attributes() map[string]string {
 	all := map[string]string{}
 	for label, key := range spanLabels {
-		if value := s.labels[label]; value != "" && value != names.Other {
+		if value := s.labels[label]; value != "" && value != names.Other && !strings.HasPrefix(value, "notifications/") {
 			all[key] = value
 		}
 	}

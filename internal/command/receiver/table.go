@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,7 +106,7 @@ var rows = []row{
 		shows: patterns(pattern{attributes: map[string]string{names.KeyMCPClientConnectionAttemptNumber: anything},
 			failed: true}, with(names.KeyErrorType, names.ErrorNotReady)),
 		cause: fixed("not_ready", "The client has no connection to its server.",
-			"read the reason of the last transition below, and the runbook")},
+			"find the reasons of the transitions, which are part of the evidence, in the table of the runbook")},
 	{alert: "MCPClientReconnectLoop", window: 15 * time.Minute, traced: true,
 		query: func(s subject) string {
 			return dashboard.Growth("mcp_client_connection_reason", "mcp_client_connection_transitions_total",
@@ -116,7 +117,7 @@ var rows = []row{
 			"find the reason of the breaks, and whether one tool causes them")},
 	{alert: "MCPProtocolViolations", window: 5 * time.Minute, metric: "mcp_client_protocol_violations_total",
 		shows: patterns(with(names.KeyErrorType, names.ErrorViolation), disturbed),
-		cause: byWord(violations, "violation_reason")},
+		cause: violation},
 	{alert: "MCPTransportBusy", window: 15 * time.Minute, metric: "mcp_client_transport_send_retries_total",
 		shows: patterns(with(names.KeyErrorType, names.ErrorTransportBusy), with(names.KeyMCPClientSendRetries, anything)),
 		cause: byWord(retries, "retry_reason")},
@@ -227,10 +228,7 @@ func mostFailures(s subject, parts []map[string]string) *explain.Cause {
 
 // nearLimit names the limit.
 func nearLimit(s subject, _ []map[string]string) *explain.Cause {
-	kind := s.labels["mcp_server_capacity_kind"]
-	if kind == "" {
-		kind = s.labels["mcp_server_memory_kind"]
-	}
+	kind := cmp.Or(s.labels["mcp_server_capacity_kind"], s.labels["mcp_server_memory_kind"])
 	return sure("near_limit", "The server uses nearly all of its limit "+visible.Word(kind, maxName)+".",
 		"one client alone: look at its requests, and whether handlers return. Many clients: add processes or raise the limit")
 }
@@ -242,10 +240,7 @@ type meaning struct{ text, do string }
 // suffix. An unknown value has a cause without an explanation.
 func byWord(words map[string]meaning, suffix string) func(subject, []map[string]string) *explain.Cause {
 	return func(s subject, _ []map[string]string) *explain.Cause {
-		value := s.labels["mcp_client_"+suffix]
-		if value == "" {
-			value = s.labels["mcp_server_"+suffix]
-		}
+		value := cmp.Or(s.labels["mcp_client_"+suffix], s.labels["mcp_server_"+suffix])
 		m, ok := words[value]
 		if !ok {
 			m = meaning{fmt.Sprintf("The %s is %s.", strings.ReplaceAll(suffix, "_", " "), visible.Word(value, maxName)),
@@ -274,18 +269,25 @@ var changes = map[string]meaning{
 	names.ChangeChanged: {"The server has changed the definitions of tools.", review},
 }
 
-const defect = "report the defect to the author of the peer; it may be an attack"
-
-var violations = map[string]meaning{
-	"invalid_json": {"Bytes arrive that are not JSON. Over standard input and output, code of the server prints to its " +
-		"standard output.", "find the code that prints, or the other program that writes into the pipe"},
-	"frame_too_large": {"A message is larger than the limit of its receiver.",
-		"raise the limit, or let the tool answer with a link"},
-	"batch":            {"The peer sends batches, which its revision does not have.", "update the peer"},
-	"invalid_version":  {"The peer sends messages that are not JSON-RPC 2.0.", "update the peer"},
-	"foreign_answer":   {"The peer answers requests of others.", defect},
-	"invalid_id":       {"The peer sends invalid ids.", defect},
-	"duplicate_member": {"The peer sends objects with a member twice.", defect},
+// violation explains the reason of a violation.
+func violation(s subject, _ []map[string]string) *explain.Cause {
+	reason := cmp.Or(s.labels["mcp_client_violation_reason"], s.labels["mcp_server_violation_reason"])
+	text, do := "A message arrived that breaks the protocol", "report the defect to the author of the peer; on a public "+
+		"server it may be an attack"
+	if about := explain.Violation(reason); about != "" {
+		text += ": it " + about
+	} else {
+		reason = "other"
+	}
+	switch reason {
+	case "invalid_json", "invalid_envelope":
+		do = "find the code of the server that prints to its standard output, or the other program that writes into the pipe"
+	case "frame_too_large":
+		do = "raise the limit, or let the tool answer with a link"
+	case "batch", "invalid_version":
+		do = "update the peer"
+	}
+	return sure("violation_"+reason, text+".", do)
 }
 
 var retries = map[string]meaning{
