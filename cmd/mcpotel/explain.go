@@ -49,8 +49,7 @@ func newExplain(s streams) *cobra.Command {
 			"SECRET is the name of an environment variable, or @FILE.",
 		Example: "mcpotel explain --listen :9098 --prometheus http://localhost:9090 --jaeger http://localhost:16686\n" +
 			"mcpotel explain --listen :9098 --jaeger http://localhost:16686 --to log --to slack:SLACK_WEBHOOK_URL\n" +
-			"mcpotel explain --listen 0.0.0.0:9098 --token @/run/secrets/token --jaeger http://jaeger:16686 \\\n" +
-			"  --trace-url 'https://jaeger.example.com/trace/{trace_id}' --to pagerduty:@/run/secrets/pagerduty",
+			"mcpotel explain --listen 0.0.0.0:9098 --token @/run/token --jaeger http://jaeger:16686 --to pagerduty:@/run/key",
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd.Context()) },
 	}

@@ -67,10 +67,8 @@ func explaining(t *testing.T, ctx context.Context, s *stack.Stack) func(context.
 	t.Cleanup(debug.Close)
 	records := filepath.Join(t.TempDir(), "alerts.jsonl")
 	local := func(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
-	command := exec.CommandContext(ctx, mcpotelCommand(t, ctx), "explain", "--listen", "127.0.0.1:0", "--to", "file:"+records,
+	command := exec.Command(mcpotelCommand(t, ctx), "explain", "--listen", "127.0.0.1:0", "--to", "file:"+records,
 		"--jaeger", local(s.Ports.JaegerUI), "--prometheus", local(s.Ports.Prometheus), "--debug", debug.URL+"/")
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 20 * time.Second
 	output, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -360,10 +360,22 @@ func (l *look) conclude(m *Message, a *Alert) {
 			m.Missing = append(m.Missing, "a trace that shows the cause")
 		}
 	case l.row.traced:
-		m.Causes = slices.Concat(x.Causes, own)
+		m.Causes = merged(x.Causes, own)
 	default:
-		m.Causes = slices.Concat(own, x.Causes)
+		m.Causes = merged(own, x.Causes)
 	}
+}
+
+// merged returns the causes of both lists. A cause that both have keeps the evidence of both.
+func merged(first, second []explain.Cause) []explain.Cause {
+	for _, c := range second {
+		if i := slices.IndexFunc(first, func(f explain.Cause) bool { return f.ID == c.ID }); i >= 0 {
+			first[i].Evidence = append(first[i].Evidence, c.Evidence...)
+		} else {
+			first = append(first, c)
+		}
+	}
+	return first
 }
 
 // evidence returns the evidence of the metrics.

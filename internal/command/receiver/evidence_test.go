@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -379,6 +380,14 @@ func TestMetricsNameTheMostFrequentFailureAndItsTrace(t *testing.T) {
 	if want := `{__name__="mcp_server_notification_drops_total",job="shop",mcp_server_drop_reason="queue_full",` +
 		`mcp_server_name="or\"ders"}`; len(queries) == 0 || queries[0] != want {
 		t.Errorf("want the query %s, got %q", want, queries)
+	}
+}
+
+func TestACauseOfBothListsIsNamedOnce(t *testing.T) {
+	cause := func(id string, evidence ...string) explain.Cause { return explain.Cause{ID: id, Evidence: evidence} }
+	got := merged([]explain.Cause{cause("a", "1"), cause("b", "2")}, []explain.Cause{cause("c", "3"), cause("a", "4")})
+	if want := []explain.Cause{cause("a", "1", "4"), cause("b", "2"), cause("c", "3")}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
