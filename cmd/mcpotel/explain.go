@@ -67,7 +67,7 @@ func newExplain(s streams) *cobra.Command {
 	f.StringVar(&e.runbook, "runbook", receiver.DefaultRunbook, "link to the sections of the runbook at this `URL`")
 	f.StringVar(&e.token, "token", "", "accept only alerts with the bearer token in this `SECRET`")
 	f.DurationVar(&e.timeout, "timeout", receiver.DefaultTimeout, "search no longer than this `DURATION` for the evidence "+
-		"of the alerts in one request")
+		"of an alert, and four times as long for all alerts in one request")
 	f.StringVar(&e.pagerDuty, "pagerduty-url", receiver.PagerDutyURL, "send events for PagerDuty to this `URL`")
 	return cmd
 }

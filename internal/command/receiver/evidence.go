@@ -39,8 +39,12 @@ func (e *Evidence) Explain(ctx context.Context, a *Alert) *Message {
 	}
 	l := &look{Evidence: e, row: r, subject: subjectOf(a, r, time.Now()), read: map[string]bool{},
 		failures: map[string]string{}}
-	l.parts(ctx)
-	l.findTrace(ctx)
+	if ctx.Err() == nil {
+		l.parts(ctx)
+		l.findTrace(ctx)
+	} else {
+		l.missing = append(l.missing, "a search: the time for the alerts of the request was over; lower max_alerts")
+	}
 	m := newMessage(a)
 	l.conclude(m, a)
 	m.Missing = append(m.Missing, l.missing...)

@@ -240,6 +240,12 @@ func TestTheSearchWaitsForATraceThatIsUnderWay(t *testing.T) {
 		if took := time.Since(began); took != DefaultTimeout || m.Causes != nil || m.Runbook == nil {
 			t.Errorf("want no cause after %v, got after %v:\n%s", DefaultTimeout, took, m)
 		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if m := e.Explain(over, about("MCPSendQueueWait")); m.Runbook == nil || len(m.Causes) != 1 ||
+			!strings.HasPrefix(m.Missing[0], "a search: the time") {
+			t.Errorf("without time: want the cause of the metrics and a note, got:\n%s", m)
+		}
 		source.fail = errors.New("HTTP 500\x1b[2J")
 		m = explains(t, e, about("MCPClientErrorBudgetFast"))
 		if got := strings.Join(m.Missing, "; "); !strings.Contains(got, "the traces: HTTP 500�[2J; a trace of") {

@@ -27,7 +27,8 @@ type Options struct {
 	// Token is the bearer token that a request must have. Empty means none.
 	Token string
 
-	// Timeout limits the search for evidence for the alerts of one request. 0 means DefaultTimeout.
+	// Timeout limits the search for the evidence of one alert. 0 means DefaultTimeout. The alerts of one request have four
+	// times as long together.
 	Timeout time.Duration
 
 	// Say is called with a line about each failed request. It may be nil. Calls may overlap.
@@ -39,7 +40,8 @@ const (
 	DefaultTimeout = 8 * time.Second
 
 	maxRequests = 4                // requests that are answered at the same time; others wait
-	maxSearches = 4                // alerts of one request that are explained at the same time
+	maxSearches = 4                // alerts that are explained at the same time; others wait
+	rounds      = 4                // the alerts of one request have this many times Options.Timeout
 	reading     = 5 * time.Second  // time for the body of a request to arrive
 	delivering  = 30 * time.Second // time to deliver the alerts of one request, after the search
 	oneDelivery = 10 * time.Second // time to deliver one alert to one sink
@@ -47,9 +49,10 @@ const (
 
 // A Receiver answers Alertmanager's webhook.
 type Receiver struct {
-	o      Options
-	places chan struct{} // one for each request in progress
-	seen   deliveries
+	o        Options
+	places   chan struct{} // one for each request in progress
+	searches chan struct{} // one for each search in progress, so that few traces are in memory
+	seen     deliveries
 }
 
 // New returns a Receiver.
@@ -61,11 +64,11 @@ func New(o Options) (*Receiver, error) {
 	if o.Say == nil {
 		o.Say = func(string) {}
 	}
-	return &Receiver{o: o, places: make(chan struct{}, maxRequests)}, nil
+	return &Receiver{o: o, places: make(chan struct{}, maxRequests), searches: make(chan struct{}, maxSearches)}, nil
 }
 
 // Longest is the longest time in which a request is answered.
-func (r *Receiver) Longest() time.Duration { return r.o.Timeout + delivering }
+func (r *Receiver) Longest() time.Duration { return rounds*r.o.Timeout + delivering }
 
 // ServeHTTP answers a request of Alertmanager: with 200 if all sinks have all alerts, and with 502 if a sink has failed.
 // Alertmanager then repeats the request, and only the missing alerts are delivered.
@@ -129,7 +132,7 @@ func (r *Receiver) admits(req *http.Request) bool {
 // Receive explains and delivers the alerts of a payload, and returns how many were new. The error names the sinks that
 // have failed. Receive returns when all alerts are done.
 func (r *Receiver) Receive(ctx context.Context, p *Payload) (delivered int, _ error) {
-	searching, cancel := context.WithTimeout(ctx, r.o.Timeout)
+	searching, cancel := context.WithTimeout(ctx, rounds*r.o.Timeout)
 	defer cancel()
 	var group sync.WaitGroup
 	var fresh atomic.Int64
@@ -187,12 +190,25 @@ func (r *Receiver) message(ctx context.Context, a *Alert, truncated uint64) *Mes
 	if a.Status == Resolved {
 		return newMessage(a).bounded()
 	}
-	m := r.o.Explain(ctx, a)
+	m := r.explain(ctx, a)
 	if truncated > 0 {
 		m.Missing = append(m.Missing, fmt.Sprintf("%d other alerts of the group, which Alertmanager has left out because of "+
 			"max_alerts", truncated))
 	}
 	return m
+}
+
+// explain explains an alert. If the time is over before a search ends, it does not wait: Explain then returns the message
+// without evidence.
+func (r *Receiver) explain(ctx context.Context, a *Alert) *Message {
+	select {
+	case r.searches <- struct{}{}:
+		defer func() { <-r.searches }()
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.o.Timeout)
+	defer cancel()
+	return r.o.Explain(ctx, a)
 }
 
 func deliver(ctx context.Context, s Sink, m *Message) error {
