@@ -310,7 +310,8 @@ func (l *look) recordedSpans(f *explain.Facts) (all []explain.Span) {
 	return all
 }
 
-// linkable reports whether the id of the facts is that of a trace, and not the correlation id of a call without one.
+// linkable reports whether the id of the facts is the id of a trace, and not the correlation id of a call without a
+// trace.
 func linkable(f *explain.Facts) bool {
 	return len(f.Spans) > 0 || slices.ContainsFunc(f.Peers, func(p explain.Peer) bool {
 		return slices.ContainsFunc(p.Recent, func(e telemetry.FlightEntry) bool { return e.TraceID == f.TraceID })

@@ -20,8 +20,8 @@ type Links struct {
 	// Search is the address of a Jaeger, whose search page is the link if no trace is found.
 	Search string
 
-	// Runbook is the address of the page with a section for each alert. The name of the section is that of the alert, in
-	// lower case.
+	// Runbook is the address of the page with a section for each alert. The anchor of a section is the name of the alert,
+	// in lower case.
 	Runbook string
 }
 

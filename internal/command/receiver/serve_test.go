@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,39 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	p.conns <- server
 	return client, nil
+}
+
+// TestAlertsInProgressAreDeliveredWhenTheServerStops stops the server while it searches.
+func TestAlertsInProgressAreDeliveredWhenTheServerStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &kept{}
+		searching := make(chan struct{})
+		r := receives(t, Options{Sinks: []Sink{sink}, Explain: func(ctx context.Context, a *Alert) *Message {
+			close(searching)
+			<-ctx.Done()
+			return plainly(ctx, a)
+		}})
+		p := pipes{make(chan net.Conn)}
+		server := scrape.Serve(p, r, func(err error) { t.Error(err) })
+		client := &http.Client{Transport: &http.Transport{DialContext: p.dial, DisableKeepAlives: true}}
+		var group sync.WaitGroup
+		group.Go(func() {
+			answer, err := client.Post("http://receiver/alerts", "application/json", strings.NewReader(payload(t, Firing, 1)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				t.Errorf("want 200, got %s", answer.Status)
+			}
+		})
+		<-searching
+		if err := server.Shutdown(t.Context()); err != nil || sink.count() != 1 {
+			t.Errorf("want the alert delivered before the end, got %d messages, %v", sink.count(), err)
+		}
+		group.Wait()
+	})
 }
 
 // TestASlowSearchIsNotCutByTheServer serves the receiver with the limits of the command's server.
