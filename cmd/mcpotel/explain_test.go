@@ -111,8 +111,8 @@ func TestExplainDeliversAnAlertWithItsCause(t *testing.T) {
 	}
 	t.Setenv("SLACK", hooks.URL+"/s3cret")
 	t.Setenv("TOKEN", "let-me-in")
-	url, stdout, stderr, stop := receiving(t, "--jaeger", jaeger.URL, "--token", "TOKEN", "--to", "log", "--to", "file:"+file,
-		"--to", "slack:SLACK", "--to", "pagerduty:@"+key, "--pagerduty-url", hooks.URL+"/v2/enqueue")
+	url, stdout, stderr, stop := receiving(t, "--jaeger", jaeger.URL, "--token", "TOKEN", "--to", "log", "--to",
+		"file:"+file, "--to", "slack:SLACK", "--to", "pagerduty:@"+key, "--pagerduty-url", hooks.URL+"/v2/enqueue")
 	labels := map[string]string{"alertname": "MCPToolErrors", "job": "mcpotel-demo-server", "gen_ai_tool_name": "divide",
 		"severity": "info"}
 	if status, answer := notify(t, url, "firing", "", labels); status != http.StatusUnauthorized {
@@ -192,22 +192,24 @@ func TestMisuseOfExplainIsExplained(t *testing.T) {
 	t.Setenv("EMPTY", " ")
 	t.Setenv("NO_URL", "hooks.slack.com/s3cret")
 	missing := filepath.Join(t.TempDir(), "missing")
-	jaeger := []string{"--jaeger", "http://127.0.0.1:1"}
+	with := func(args ...string) []string {
+		return append([]string{"--listen", "0", "--jaeger", "http://127.0.0.1:1"}, args...)
+	}
 	for want, args := range map[string][]string{
-		"--listen ADDRESS is missing":                              jaeger,
+		"--listen ADDRESS is missing":                              {"--jaeger", "http://127.0.0.1:1"},
 		"no source: give --debug URL":                              {"--listen", "0"},
-		"--listen: no address":                                     append(jaeger, "--listen", "nosuch"),
-		"--timeout must be above zero":                             append(jaeger, "--listen", "0", "--timeout", "0"),
-		"--to mail: want log, file:PATH, slack:SECRET":             append(jaeger, "--listen", "0", "--to", "mail:me"),
-		"--to slack: want log, file:PATH, slack:SECRET":            append(jaeger, "--listen", "0", "--to", "slack"),
-		"--to slack: want the name of an environment variable":     append(jaeger, "--listen", "0", "--to", "slack:NOSUCH"),
-		"--to slack: the secret is empty":                          append(jaeger, "--listen", "0", "--to", "slack:EMPTY"),
-		"--to slack: the address of the webhook is not a URL with": append(jaeger, "--listen", "0", "--to", "slack:NO_URL"),
-		"--to pagerduty: open ":                                    append(jaeger, "--listen", "0", "--to", "pagerduty:@"+missing),
-		"--to file: open ":                                         append(jaeger, "--listen", "0", "--to", "file:"+missing+"/x"),
-		"--token: want the name of an environment variable":        append(jaeger, "--listen", "0", "--token", "NOSUCH"),
-		"has no {trace_id}":                                        append(jaeger, "--listen", "0", "--trace-url", "https://j"),
-		"want an address with http or https":                       append(jaeger, "--listen", "0", "--runbook", "javascript:x"),
+		"--listen: no address":                                     {"--listen", "nosuch", "--jaeger", "http://127.0.0.1:1"},
+		"--timeout must be above zero":                             with("--timeout", "0"),
+		"--to mail: want log, file:PATH, slack:SECRET":             with("--to", "mail:me"),
+		"--to slack: want log, file:PATH, slack:SECRET":            with("--to", "slack"),
+		"--to slack: want the name of an environment variable":     with("--to", "slack:NOSUCH"),
+		"--to slack: the secret is empty":                          with("--to", "slack:EMPTY"),
+		"--to slack: the address of the webhook is not a URL with": with("--to", "slack:NO_URL"),
+		"--to pagerduty: open ":                                    with("--to", "pagerduty:@"+missing),
+		"--to file: open ":                                         with("--to", "file:"+missing+"/x"),
+		"--token: want the name of an environment variable":        with("--token", "NOSUCH"),
+		"has no {trace_id}":                                        with("--trace-url", "https://j"),
+		"want an address with http or https":                       with("--runbook", "javascript:x"),
 		"--prometheus: ":                                           {"--listen", "0", "--prometheus", "localhost:9090"},
 	} {
 		code, _, stderr := runs(t, append([]string{"explain"}, args...)...)

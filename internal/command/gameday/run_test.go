@@ -232,7 +232,9 @@ func TestGameDayChecksTheExplanationOfEachAlert(t *testing.T) {
 // TestAFailureLastsUntilItsAlertIsExplained checks that a call is stuck when the receiver looks for it.
 func TestAFailureLastsUntilItsAlertIsExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &drilling{o: &Options{Explain: func(context.Context, Alert) (*receiver.Message, error) { return complete(), nil }}}
+		d := &drilling{o: &Options{Explain: func(context.Context, Alert) (*receiver.Message, error) {
+			return complete(), nil
+		}}}
 		d.begin(time.Now())
 		d.o.Poll = time.Second
 		look := func(s State) bool {

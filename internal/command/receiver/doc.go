@@ -6,7 +6,7 @@
 //   - [Parse] reads the payload of the webhook, within bounds (payload.go).
 //   - [Evidence.Explain] finds the cause of a firing alert. Each alert of the dashboards has a row in a table
 //     (table.go) with the query, the spans and the sentences for its cause. The alert's labels and time select the
-//     telemetry (evidence.go). The result is a [Message].
+//     telemetry (look.go, recorded.go). The result is a [Message] (evidence.go, message.go).
 //   - Each [Sink] formats the message and delivers it: as a record (record.go), to Slack (slack.go) or to PagerDuty
 //     (pagerduty.go).
 //

@@ -227,7 +227,8 @@ func TestTheTraceThatShowsTheCauseIsExplained(t *testing.T) {
 func TestTheSearchWaitsForATraceThatIsUnderWay(t *testing.T) {
 	at(t, func(t *testing.T) {
 		began := time.Now()
-		source := &spans{all: map[string][]explain.Span{id(1): {called("-32603", time.Second)}}, after: began.Add(3 * time.Second)}
+		source := &spans{all: map[string][]explain.Span{id(1): {called("-32603", time.Second)}},
+			after: began.Add(3 * time.Second)}
 		e := &Evidence{Sources: inspector.Sources{Spans: []inspector.Spans{source}}, Links: links}
 		m := explains(t, e, about("MCPClientErrorBudgetFast"))
 		if took := time.Since(began); took != 4*time.Second || !slices.Equal(causes(m), []string{"server_failed"}) ||
@@ -248,8 +249,9 @@ func TestTheSearchWaitsForATraceThatIsUnderWay(t *testing.T) {
 		}
 		source.fail = errors.New("HTTP 500\x1b[2J")
 		m = explains(t, e, about("MCPClientErrorBudgetFast"))
-		if got := strings.Join(m.Missing, "; "); !strings.Contains(got, "the traces: HTTP 500�[2J; a trace of") {
-			t.Errorf("want the error of the source, got %q", got)
+		want := []string{"a trace of the client orders in the time of the alert", "the traces: HTTP 500�[2J"}
+		if !slices.Equal(m.Missing, want) {
+			t.Errorf("want %q, got %q", want, m.Missing)
 		}
 	})
 }
@@ -359,7 +361,8 @@ func TestMetricsNameTheMostFrequentFailureAndItsTrace(t *testing.T) {
 	source := &spans{all: map[string][]explain.Span{id(1): recent("-32603"), id(2): recent("timeout"), id(3): recent("")}}
 	a := about("MCPClientErrorBudgetFast")
 	a.StartsAt = time.Now()
-	m := explains(t, &Evidence{Sources: inspector.Sources{Spans: []inspector.Spans{source}}, Metrics: metrics, Links: links}, a)
+	sources := inspector.Sources{Spans: []inspector.Spans{source}}
+	m := explains(t, &Evidence{Sources: sources, Metrics: metrics, Links: links}, a)
 	if !slices.Equal(causes(m), []string{"server_failed", "failures"}) || m.Trace.TraceID != id(1) || m.Missing != nil {
 		t.Fatalf("want the trace of the most frequent failure, got:\n%s", m)
 	}
@@ -375,11 +378,15 @@ func TestMetricsNameTheMostFrequentFailureAndItsTrace(t *testing.T) {
 		queries[1] != `{__name__=~"mcp_(client|server)_.+",job="shop",mcp_client_name="orders"}` {
 		t.Errorf("got the queries %q", queries)
 	}
+	m = explains(t, &Evidence{Metrics: metrics, Links: links}, a)
+	if !slices.Equal(causes(m), []string{"failures"}) || m.Trace == nil || m.Trace.URL != "https://j/trace/"+id(2) {
+		t.Errorf("without a source of traces: want the newest exemplar as a link, got:\n%s", m)
+	}
 	queries = nil
 	b := about("MCPNotificationsDropped", "mcp_client_name", "", "mcp_server_name", `or"ders`, "mcp_server_drop_reason",
 		"queue_full")
 	source.all = map[string][]explain.Span{id(1): recent("", names.KeyMCPServerName, `or"ders`)}
-	m = explains(t, &Evidence{Sources: inspector.Sources{Spans: []inspector.Spans{source}}, Metrics: metrics}, b)
+	m = explains(t, &Evidence{Sources: sources, Metrics: metrics}, b)
 	if !slices.Equal(causes(m), []string{"drop_queue_full"}) {
 		t.Errorf("of a server: got\n%s", m)
 	}

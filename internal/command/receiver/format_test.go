@@ -34,8 +34,8 @@ func explained() *Message {
 		{ID: "server_failed", Sure: explain.Certain, Text: "The server reports an internal error (-32603).",
 			Evidence: []string{"the client: tools/call pay ended with -32603 after 12.1ms"},
 			Do:       "read the server's log for this time"},
-		{ID: "failures", Sure: explain.Certain, Text: "Most of the failures of the client orders are those of tools/call pay " +
-			"with the error type -32603.", Evidence: []string{"metrics: 27 with error_type=-32603, gen_ai_tool_name=pay"}},
+		{ID: "failures", Sure: explain.Certain, Text: "Most of the failures of the client orders are those of tools/call " +
+			"pay with the error type -32603.", Evidence: []string{"metrics: 27 with error_type=-32603, gen_ai_tool_name=pay"}},
 	}
 	m.Quotes = []explain.Quote{{By: "the server, in its error", Text: "no connection to the database"}}
 	m.Missing = []string{"http://localhost:6060/debug/mcp/: it cannot be reached"}
@@ -73,8 +73,8 @@ func hostile() *Message {
 	e := &Evidence{Links: Links{Runbook: DefaultRunbook}}
 	m := e.Explain(context.Background(), a)
 	m.Quotes = []explain.Quote{{By: "the server, in its error", Text: evil}}
-	m.Causes = append(m.Causes, *byWord(loops, "loop_kind")(subject{labels: map[string]string{"mcp_client_loop_kind": evil}},
-		nil))
+	m.Causes = append(m.Causes, *byWord(loops, "loop_kind")(
+		subject{labels: map[string]string{"mcp_client_loop_kind": evil}}, nil))
 	return m.bounded()
 }
 
@@ -126,8 +126,8 @@ func golden(t *testing.T, name string, got []byte) {
 var slackControl = regexp.MustCompile(`[<>]|&([^alg]|a[^m]|l[^t]|g[^t])`)
 
 // begins matches the beginning of each line of a message. So no text of others begins a line.
-var begins = regexp.MustCompile(`^($|(Firing|Resolved|Summary|Cause \((certain|likely)\)|Next|Missing|Operation|Trace|Runbook): |- |` +
-	`Texts of peers, |No evidence )`)
+var begins = regexp.MustCompile(`^($|(Firing|Resolved|Summary|Cause \((certain|likely)\)|Next|Missing|` +
+	`Operation|Trace|Runbook): |- |Texts of peers, |No evidence )`)
 
 // TestUntrustedTextsForgeNothing puts random texts into every untrusted place.
 func TestUntrustedTextsForgeNothing(t *testing.T) {
@@ -213,7 +213,8 @@ func TestLinksLeadOnlyToAddressesOfTheConfiguration(t *testing.T) {
 		{"MCPToolLoop", "", "https://wiki.example.com/runbook#mcptoolloop", false},
 		{"MCPToolLoop", "https://evil.example/#mcptoolloop", "https://wiki.example.com/runbook#mcptoolloop", false},
 		{"Mine", "https://wiki.example.com/runbook#mine", "https://wiki.example.com/runbook#mine", false},
-		{"Mine", "https://wiki.example.com/runbook#a|b> <!channel>", "https://wiki.example.com/runbook#a%7Cb%3E%20%3C%21channel%3E",
+		{"Mine", "https://wiki.example.com/runbook#a|b> <!channel>",
+			"https://wiki.example.com/runbook#a%7Cb%3E%20%3C%21channel%3E",
 			false},
 		{"Mine", "https://wiki.example.com/runbook.evil.example/#mine", "", true},
 		{"Mine", "javascript:alert(1)", "", true},
@@ -278,8 +279,8 @@ func TestWebhooksPostJSONAndHideTheirSecrets(t *testing.T) {
 			t.Errorf("unreachable: want an error without the secret, got %v", err)
 		}
 	}
-	for _, address := range []string{"http://hooks.slack.com/services/s3cret", "hooks.slack.com", "https://", "file:///s3cret",
-		"https://user:s3cret@hooks.slack.com/", "https://a b/"} {
+	for _, address := range []string{"http://hooks.slack.com/services/s3cret", "hooks.slack.com", "https://",
+		"file:///s3cret", "https://user:s3cret@hooks.slack.com/", "https://a b/"} {
 		if _, err := NewSlack(address); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: want an error without the address, got %v", address, err)
 		}

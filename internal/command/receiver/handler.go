@@ -198,8 +198,8 @@ func (r *Receiver) message(ctx context.Context, a *Alert, truncated uint64) *Mes
 	return m
 }
 
-// explain explains an alert. If the time is over before a search ends, it does not wait: Explain then returns the message
-// without evidence.
+// explain explains an alert. If the time is over before another search ends, it does not wait: Explain then returns the
+// message without evidence.
 func (r *Receiver) explain(ctx context.Context, a *Alert) *Message {
 	select {
 	case r.searches <- struct{}{}:

@@ -51,8 +51,8 @@ const (
 
 // newMessage returns the message about an alert, without its explanation.
 func newMessage(a *Alert) *Message {
-	m := &Message{Status: a.Status, Alert: cmp.Or(visible.Short(a.Name(), maxName), "unnamed"), Severity: a.Labels["severity"],
-		Fingerprint: a.Fingerprint, StartsAt: a.StartsAt, Labels: map[string]string{},
+	m := &Message{Status: a.Status, Alert: cmp.Or(visible.Short(a.Name(), maxName), "unnamed"),
+		Severity: a.Labels["severity"], Fingerprint: a.Fingerprint, StartsAt: a.StartsAt, Labels: map[string]string{},
 		Summary: cmp.Or(a.Annotations["summary"], a.Annotations["description"])}
 	if a.Status == Resolved {
 		m.EndsAt = a.EndsAt

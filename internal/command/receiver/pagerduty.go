@@ -91,7 +91,8 @@ func pagerDutyEvent(m *Message, key string) *pagerEvent {
 		return ""
 	}
 	e.Payload = &pagerPayload{
-		Summary: visible.Short(summary, maxPagerSummary), Source: label("instance", "job"), Severity: pagerSeverity(m.Severity),
+		Summary: visible.Short(summary, maxPagerSummary), Source: label("instance", "job"),
+		Severity:  pagerSeverity(m.Severity),
 		Component: label("mcp_client_name", "mcp_server_name"), Group: label("job"), Class: m.Alert,
 		Details: pagerDetailsOf(m),
 	}

@@ -257,9 +257,9 @@ func TestUnknownFieldsAndMissingFingerprintsAreAccepted(t *testing.T) {
 	if status, answer := posted(r, body); status != http.StatusOK {
 		t.Fatalf("want 200, got %d: %s", status, answer)
 	}
-	m := sink.all[0]
-	if m.Fingerprint != fingerprint(map[string]string{"alertname": "MCPToolLoop", "job": "shop"}) || len(m.Missing) != 1 || !strings.HasPrefix(m.Missing[0], "7 other alerts") {
-		t.Errorf("want the computed fingerprint and the note about 7 alerts, got %+v", m)
+	m, want := sink.all[0], fingerprint(map[string]string{"alertname": "MCPToolLoop", "job": "shop"})
+	if m.Fingerprint != want || len(m.Missing) != 1 || !strings.HasPrefix(m.Missing[0], "7 other alerts") {
+		t.Errorf("want the computed fingerprint %s and the note about 7 alerts, got %+v", want, m)
 	}
 }
 

@@ -131,4 +131,23 @@ func (s subject) searched(p pattern) map[string]string {
 	return all
 }
 
+// end returns client or server.
+func (s subject) end() string {
+	if s.server() {
+		return "server"
+	}
+	return "client"
+}
+
+// labelled returns all labels of the alert that its metric has as well.
+func (s subject) labelled() prom.Labels {
+	all := s.selector()
+	for key, value := range s.labels {
+		if value != "" && (strings.HasPrefix(key, "mcp_") || strings.HasPrefix(key, "gen_ai_")) {
+			all[key] = value
+		}
+	}
+	return all
+}
+
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -260,8 +260,8 @@ var loops = map[string]meaning{
 		"stop the conversation; LoopOptions.Break makes the client refuse further calls"},
 }
 
-const review = "read the changes in the records mcp_client.tool.changed. Without a new version of the server, remove it " +
-	"from models until its operator has explained the change"
+const review = "read the changes in the records mcp_client.tool.changed. Without a new version of the server, " +
+	"remove it from models until its operator has explained the change"
 
 var changes = map[string]meaning{
 	names.ChangeAdded:   {"The server has added tools.", review},
@@ -298,17 +298,20 @@ var retries = map[string]meaning{
 }
 
 var refusals = map[string]meaning{
-	names.RefusalOverloaded:  {"A limit of the server is reached.", "see the usage of limits, and MCPServerNearLimit"},
-	names.RefusalRateLimited: {"A client exceeds its rate limit.", "find the client in the records mcp_server.request.refused"},
+	names.RefusalOverloaded: {"A limit of the server is reached.", "see the usage of limits, and MCPServerNearLimit"},
+	names.RefusalRateLimited: {"A client exceeds its rate limit.",
+		"find the client in the records mcp_server.request.refused"},
 	names.RefusalOrigin: {"Web pages of an origin that is not allowed send requests.",
 		"add the origin to HTTPOptions.AllowedOrigins, if it is yours"},
 	names.RefusalHost: {"Requests name a host that is not allowed.",
 		"add the name to HTTPOptions.AllowedHosts, if it is yours"},
-	names.RefusalTooLarge:  {"Requests are larger than the limit.", "raise Options.Limits.Frame, or let clients pass links"},
-	names.RefusalBody:      {"Bodies of requests arrive too slowly, or incomplete.", "check the network and the client"},
-	names.RefusalMediaType: {"A client sends, or accepts, other media types than MCP has.", "find the client; it may be a scanner"},
-	names.RefusalInvalid:   {"A client sends requests that break the protocol.", "find the client; it may be a scanner"},
-	names.RefusalStore:     {"The store of sessions fails.", "check the store"},
+	names.RefusalTooLarge: {"Requests are larger than the limit.",
+		"raise Options.Limits.Frame, or let clients pass links"},
+	names.RefusalBody: {"Bodies of requests arrive too slowly, or incomplete.", "check the network and the client"},
+	names.RefusalMediaType: {"A client sends, or accepts, other media types than MCP has.",
+		"find the client; it may be a scanner"},
+	names.RefusalInvalid: {"A client sends requests that break the protocol.", "find the client; it may be a scanner"},
+	names.RefusalStore:   {"The store of sessions fails.", "check the store"},
 }
 
 var droppedNotices = map[string]meaning{
