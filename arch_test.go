@@ -99,8 +99,11 @@ var arrows = map[string][]string{
 		"internal/recording", "internal/relay", "internal/relay/downstream", "mcp", "mcpclient/telemetry", "mcpserver",
 	},
 	"internal/command/prom": {"internal/command/backend"},
+	"internal/command/receiver": {
+		"internal/command/prom", "internal/explain", "internal/inspector", "mcpclient/telemetry",
+	},
 	"internal/command/gameday": {
-		"internal/command/prom", "internal/command/traceview", "mcp", "mcpclient", "mcpclient/connstate",
+		"internal/command/prom", "internal/command/receiver", "internal/command/traceview", "mcp", "mcpclient", "mcpclient/connstate",
 		"mcpclient/telemetry", "mcpclient/transport", "mcpclient/transport/chaos", "mcpserver",
 	},
 	"internal/explain": {"inspect", "mcpclient/telemetry"},

@@ -13,9 +13,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/gameday"
 	"github.com/mcpotel/mcpotel/internal/command/planfile"
 	"github.com/mcpotel/mcpotel/internal/command/prom"
+	"github.com/mcpotel/mcpotel/internal/command/receiver"
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/glob"
+	"github.com/mcpotel/mcpotel/internal/inspector"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
@@ -29,6 +31,7 @@ type gameDay struct {
 	only               []string
 	within             time.Duration
 	list, asJSON       bool
+	explain            bool
 	traces             string // the URL of the Jaeger, without credentials
 }
 
@@ -61,6 +64,8 @@ func newGameDay(s streams) *cobra.Command {
 		"may be repeated")
 	f.StringVar(&g.plan, "plan", "", "raise the alerts of this YAML `FILE` instead of the dashboards' alerts: "+
 		"your own alerts, or alerts that you have renamed")
+	f.BoolVar(&g.explain, "explain", false, "also check that \"mcpotel explain\" would deliver each alert with cause, "+
+		"evidence, trace and section of the runbook; needs --jaeger. Each failure lasts about a minute longer")
 	f.DurationVar(&g.within, "within", 30*time.Minute, "stop after this `DURATION`, even if alerts are left")
 	f.BoolVar(&g.list, "list", false, "only list the alerts, their causes and their durations")
 	f.BoolVar(&g.asJSON, "json", false, "print the report as JSON, for programs")
@@ -176,7 +181,28 @@ func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
 		g.traces = jaeger.String()
 		o.Traces = gameday.Jaeger{Jaeger: j}
 	}
+	if g.explain && jaeger == nil {
+		return nil, misuse("--explain needs --jaeger URL: the explanations are in the traces")
+	}
+	if g.explain {
+		o.Explain = explains(&receiver.Evidence{
+			Sources: inspector.Sources{Peers: []inspector.Source{inspector.Process{}},
+				Spans: []inspector.Spans{jaegerSpans{traceview.NewJaeger(jaeger)}}},
+			Metrics: prom.New(prometheus),
+			Links:   receiver.Links{Trace: g.traces + "/trace/{trace_id}", Runbook: receiver.DefaultRunbook},
+		})
+	}
 	return o, nil
+}
+
+// explains returns a function that explains an alert as "mcpotel explain" does when Alertmanager sends the alert.
+func explains(evidence *receiver.Evidence) func(context.Context, gameday.Alert) (*receiver.Message, error) {
+	return func(ctx context.Context, a gameday.Alert) (*receiver.Message, error) {
+		ctx, cancel := context.WithTimeout(ctx, receiver.DefaultTimeout)
+		defer cancel()
+		p := receiver.Notification(receiver.Firing, a.Labels, a.Annotations, time.Now())
+		return evidence.Explain(ctx, &p.Alerts[0]), nil
+	}
 }
 
 // beginService starts the telemetry of a game day service. The service exports every five seconds, so that all drills
@@ -227,6 +253,7 @@ type raisedReport struct {
 	FiredS    float64         `json:"fired_after_s,omitempty"`
 	ResolvedS float64         `json:"resolved_after_s,omitempty"`
 	TraceID   string          `json:"trace_id,omitempty"`
+	Causes    string          `json:"causes,omitempty"`
 	Link      string          `json:"link,omitempty"`
 	Trouble   string          `json:"trouble,omitempty"`
 }
@@ -236,8 +263,8 @@ func (g *gameDay) report(results []gameday.Result, took time.Duration) error {
 	r := gameDayReport{Passed: true, TookS: took.Seconds()}
 	for _, x := range results {
 		r.Passed = r.Passed && x.Outcome == gameday.Passed
-		r.Alerts = append(r.Alerts, raisedReport{x.Alert, x.Outcome, x.Fired.Seconds(), x.Resolved.Seconds(), x.Trace, x.Link,
-			x.Trouble})
+		r.Alerts = append(r.Alerts, raisedReport{x.Alert, x.Outcome, x.Fired.Seconds(), x.Resolved.Seconds(), x.Trace,
+			x.Causes, x.Link, x.Trouble})
 	}
 	err := g.print(results, took)
 	if g.asJSON {
@@ -266,6 +293,9 @@ func (g *gameDay) print(results []gameday.Result, took time.Duration) error {
 		}
 		line := fmt.Sprintf(row, r.Alert, r.Outcome, after(r.Fired), after(r.Resolved), g.link(r))
 		lines = append(lines, strings.TrimRight(line, " "))
+		if r.Causes != "" {
+			lines = append(lines, "    explained by "+r.Causes)
+		}
 		if r.Trouble != "" {
 			lines = append(lines, "    "+visible.Line(r.Trouble))
 		}

@@ -105,6 +105,7 @@ func TestMisuseOfGameDayIsExplained(t *testing.T) {
 	refused("no such file", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
 	refused("want a URL such as http://localhost:9090", "--prometheus", "localhost:9090")
+	refused("--explain needs --jaeger URL", "--prometheus", url, "--explain")
 	refused("--jaeger-header needs --jaeger URL", "--prometheus", url, "--jaeger-header", "A=b")
 	refused("prometheus-header 1 is not of the form NAME=VALUE", "--prometheus", url, "--prometheus-header", "A: secret")
 	refused("404", "--prometheus", url+"/elsewhere")

@@ -237,6 +237,7 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 			"proxy", "mock", "mcp", // the standard output of these commands is for a host, not for people
 			"inspect", // prints only addresses; the tests of its package have a hostile server
 			"shell",   // only its commands print
+			"explain", // the tests of package receiver have hostile alerts and peers
 			"probe",   // answers with numbers, and with the names of checks and of servers from the command line
 			"replay", "diff", "gameday",
 			"tail", // reads files; its tests have a hostile recording

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/explain"
@@ -40,17 +42,22 @@ func newMCP(s streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), s) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&a.debug, "debug", nil, "read the debug page at this `URL` (package inspect/debugpage, "+
-		"mcpotel demo "+
-		"and proxy with --web); may be repeated")
-	a.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample)
-	f.StringVar(&a.view, "view", "", "look up traces on the page of mcpotel view or --web at this `URL`")
+	a.sourceFlags(f)
 	f.StringVar(&a.listen, "listen", "", "serve hosts over HTTP at `HOST:PORT`, under /mcp, instead of one host on "+
 		"standard "+
 		"input. Without HOST it listens on loopback")
 	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines; the agent then decides when this command "+
 		"sends requests to them")
 	return cmd
+}
+
+// sourceFlags adds the flags for the sources of traces.
+func (a *asked) sourceFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&a.debug, "debug", nil, "read the debug page at this `URL` (package inspect/debugpage, "+
+		"mcpotel demo "+
+		"and proxy with --web); may be repeated")
+	a.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample)
+	f.StringVar(&a.view, "view", "", "look up traces on the page of mcpotel view or --web at this `URL`")
 }
 
 func (a *asked) run(ctx context.Context, s streams) error {
@@ -109,6 +116,11 @@ func (a *asked) sources() (s inspector.Sources, _ error) {
 	return s, nil
 }
 
+// given reports whether a flag names a source.
+func (a *asked) given() bool {
+	return len(a.debug) > 0 || a.view != "" || a.jaeger.url != "" || len(a.jaeger.headers.given) > 0
+}
+
 // local returns an error if base is on another machine and --allow-remote is not given.
 func (a *asked) local(base string) error {
 	u, err := url.Parse(base)
@@ -142,13 +154,17 @@ func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, erro
 // maxSearched bounds the number of services that Recent searches, because each service needs a request.
 const maxSearched = 20
 
-// Recent searches each service. The order of the traces does not reflect their age.
+// Recent searches each service, or only the service of q. The order of the traces does not reflect their age.
 func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []string, _ error) {
-	services, err := j.Services(ctx)
-	if err != nil {
-		return nil, err
+	services := []string{q.Service}
+	if q.Service == "" {
+		var err error
+		if services, err = j.Services(ctx); err != nil {
+			return nil, err
+		}
 	}
 	wanted := map[string]string{}
+	maps.Copy(wanted, q.Attributes)
 	if q.Failed {
 		wanted["error"] = "true" // the tag that Jaeger sets for an error status
 	}
@@ -156,7 +172,7 @@ func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []strin
 		wanted[names.KeyGenAIToolName] = q.Tool
 	}
 	for _, service := range services[:min(len(services), maxSearched)] {
-		found, err := j.Tagged(ctx, service, wanted, q.Since)
+		found, err := j.Search(ctx, service, wanted, q.Since, q.AtLeast)
 		if err != nil {
 			return ids, err
 		}

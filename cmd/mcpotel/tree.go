@@ -44,7 +44,8 @@ func newTree(s streams) *cobra.Command {
 	root.AddCommand(
 		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
 		newRead(s), newPrompts(s), newPrompt(s),
-		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newProbe(s), newMCP(s), newProxy(s), newWrap(s), newUnwrap(s),
+		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newProbe(s), newMCP(s), newExplain(s), newProxy(s), newWrap(s),
+		newUnwrap(s),
 		newMock(s), newReplay(s), newDiff(s), newTail(s), newGameDay(s),
 		newAdd(s), newList(s), newRemove(s), newInstall(s), newView(s), newInspect(s), newShell(s),
 		newServeDemo(s), newCompletion(s),

@@ -31,6 +31,15 @@ var violations = map[string]string{
 	"no_answer":          "was not an MCP message, but for example an HTML page",
 }
 
+// Violation completes a sentence about a message ("it …") that has violated the protocol for a reason. It returns an
+// empty text for an unknown reason.
+func Violation(reason string) string {
+	if reason == tooLargeWord {
+		return "was larger than the limit of its receiver"
+	}
+	return violations[reason]
+}
+
 // violated returns the first violation by a message that arrived during the subject, or nil.
 func (v *view) violated() *telemetry.FlightEntry {
 	return v.entry(func(e *telemetry.FlightEntry) bool {

@@ -43,22 +43,8 @@ func within[T any](ctx context.Context, f func(context.Context) (T, error)) (T, 
 // facts returns the facts of all sources about a trace.
 func (in *inspector) facts(ctx context.Context, id string) explain.Facts {
 	all, missing := in.peers(ctx)
-	f := explain.Facts{TraceID: id, Missing: missing}
-	for _, p := range all {
-		if p.Has(id) {
-			f.Peers = append(f.Peers, p)
-		}
-	}
-	for _, s := range in.sources.Spans {
-		spans, err := within(ctx, func(ctx context.Context) ([]explain.Span, error) { return s.Trace(ctx, id) })
-		switch {
-		case err != nil:
-			f.Missing = append(f.Missing, s.Name()+": "+line(err.Error()))
-		case len(spans) == 0:
-			f.Missing = append(f.Missing, s.Name()+" does not have the trace (yet: exports take a few seconds)")
-		}
-		f.Spans = append(f.Spans, spans...)
-	}
+	f := in.sources.Facts(ctx, id, all)
+	f.Missing = append(missing, f.Missing...)
 	return f
 }
 

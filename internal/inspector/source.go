@@ -36,6 +36,10 @@ type Query struct {
 	Failed bool   // only traces with a span in error
 	Tool   string // only traces with a call of this tool
 	Since  time.Time
+
+	Service    string            // only traces with a span of this service
+	Attributes map[string]string // only traces in which one span has all these attributes
+	AtLeast    time.Duration     // only traces with a span of at least this duration
 }
 
 // Sources are the sources of the inspector's answers.
@@ -69,4 +73,25 @@ func (p Process) Look(context.Context) (seen Seen, _ error) {
 		seen.Servers = append(seen.Servers, s.Inspect())
 	}
 	return seen, nil
+}
+
+// Look returns the clients and servers of all sources. missing lists the sources that did not answer.
+func (s Sources) Look(ctx context.Context) (all []explain.Peer, missing []string) {
+	return (&inspector{sources: s}).peers(ctx)
+}
+
+// Facts returns the facts about a trace. peers are the clients and servers that Look has returned.
+func (s Sources) Facts(ctx context.Context, id string, peers []explain.Peer) explain.Facts {
+	f := explain.Facts{TraceID: id, Peers: having(peers, id)}
+	for _, source := range s.Spans {
+		spans, err := within(ctx, func(ctx context.Context) ([]explain.Span, error) { return source.Trace(ctx, id) })
+		switch {
+		case err != nil:
+			f.Missing = append(f.Missing, source.Name()+": "+line(err.Error()))
+		case len(spans) == 0:
+			f.Missing = append(f.Missing, source.Name()+" does not have the trace (yet: exports take a few seconds)")
+		}
+		f.Spans = append(f.Spans, spans...)
+	}
+	return f
 }

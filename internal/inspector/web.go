@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -209,8 +211,17 @@ func (t *TracePage) Recent(ctx context.Context, q Query) (ids []string, _ error)
 	if q.Failed {
 		wanted.Set("errors", "1")
 	}
+	for _, key := range slices.Sorted(maps.Keys(q.Attributes)) { // the page searches for one attribute only
+		wanted.Set("q", key+"="+q.Attributes[key])
+	}
 	if q.Tool != "" {
 		wanted.Set("q", names.KeyGenAIToolName+"="+q.Tool)
+	}
+	if q.Service != "" {
+		wanted.Set("service", q.Service)
+	}
+	if q.AtLeast > 0 {
+		wanted.Set("min", q.AtLeast.String())
 	}
 	var list struct {
 		Traces []struct {

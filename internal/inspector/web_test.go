@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
@@ -110,6 +111,11 @@ func TestFailuresAreFoundWithTracesAlone(t *testing.T) {
 	says(t, text, "never sent", "nothing_listens, certain")
 	text, _ = ask(t, c, "recent_traces", map[string]any{"peer": "mail"})
 	says(t, text, "No failed call is recorded")
+	ids, err := p.Recent(t.Context(), inspector.Query{Service: "shop", Attributes: map[string]string{"error.type": "timeout"},
+		AtLeast: 5 * time.Second})
+	if want := "min=5s&q=error.type%3Dtimeout&service=shop"; err != nil || len(ids) != 4 || !slices.Contains(asked, want) {
+		t.Errorf("want the query %s, got %q, %v and %q", want, ids, err, asked)
+	}
 	if want := []string{"errors=1", "errors=1&q=gen_ai.tool.name%3Dradar"}; !slices.Contains(asked, want[0]) ||
 		!slices.Contains(asked, want[1]) {
 		t.Errorf("want requests with %q, got %q", want, asked)

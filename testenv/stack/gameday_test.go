@@ -1,8 +1,15 @@
 package stack_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -10,8 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/inspect/debugpage"
 	"github.com/mcpotel/mcpotel/internal/command/backend"
 	"github.com/mcpotel/mcpotel/internal/command/gameday"
+	alerts "github.com/mcpotel/mcpotel/internal/command/receiver"
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/testenv/stack"
@@ -49,7 +58,99 @@ func hurried(t *testing.T, file string) string {
 	return path
 }
 
-// TestAGameDayRaisesEachAlert runs all drills against the alerts of the dashboards, with shorter windows.
+// explaining starts "mcpotel explain" for the alerts of a stack. The result sends an alert of the stack's Prometheus to
+// its webhook as Alertmanager does, and returns the delivered message. See [alerts.Notification] for the differences.
+func explaining(t *testing.T, ctx context.Context, s *stack.Stack) func(context.Context, gameday.Alert) (*alerts.Message,
+	error) {
+	t.Helper()
+	debug := httptest.NewServer(debugpage.Handler(debugpage.LocalOnly()))
+	t.Cleanup(debug.Close)
+	records := filepath.Join(t.TempDir(), "alerts.jsonl")
+	local := func(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
+	command := exec.Command(mcpotelCommand(t, ctx), "explain", "--listen", "127.0.0.1:0", "--to", "file:"+records,
+		"--jaeger", local(s.Ports.JaegerUI), "--prometheus", local(s.Ports.Prometheus), "--debug", debug.URL+"/")
+	output, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready, ended := make(chan string, 1), make(chan struct{})
+	go func() { // ends with the command
+		defer close(ended)
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			if _, url, ok := strings.Cut(lines.Text(), "alerts are received at "); ok {
+				ready <- url
+			}
+			t.Log(lines.Text())
+		}
+	}()
+	t.Cleanup(func() {
+		if err := command.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if err := command.Wait(); err != nil {
+			t.Errorf("mcpotel explain: %v", err)
+		}
+	})
+	url := ""
+	select {
+	case url = <-ready:
+	case <-ended:
+		t.Fatal("mcpotel explain does not start")
+	}
+	return func(ctx context.Context, a gameday.Alert) (*alerts.Message, error) {
+		p := alerts.Notification(alerts.Firing, a.Labels, a.Annotations, time.Now())
+		if err := post(ctx, url, p); err != nil {
+			return nil, err
+		}
+		return delivered(records, p.Alerts[0].Fingerprint)
+	}
+}
+
+// post posts a payload to a webhook.
+func post(ctx context.Context, url string, p *alerts.Payload) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(answer.Status)
+	}
+	return nil
+}
+
+// delivered returns the last message about an alert in a file of records.
+func delivered(file, fingerprint string) (found *alerts.Message, _ error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		m := &alerts.Message{}
+		if err := json.Unmarshal(line, m); err != nil {
+			return nil, err
+		}
+		if m.Fingerprint == fingerprint {
+			found = m
+		}
+	}
+	return found, nil
+}
+
+// TestAGameDayRaisesEachAlert runs all drills against the alerts of the dashboards, with shorter windows. It also checks
+// that "mcpotel explain" answers each alert with the cause, its evidence, a trace and the section of the runbook.
 func TestAGameDayRaisesEachAlert(t *testing.T) {
 	rules, err := dashboardRules()
 	if err != nil {
@@ -83,10 +184,16 @@ func TestAGameDayRaisesEachAlert(t *testing.T) {
 		t.Fatal(err)
 	}
 	jaeger := traceview.NewJaeger(at)
+	explain := explaining(t, ctx, s)
 	playing, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
 	results, err := gameday.Run(playing, &gameday.Options{
 		Drills: gameday.Drills(), Alerts: gameday.Prometheus{Client: s.Metrics}, Traces: gameday.Jaeger{Jaeger: jaeger},
+		Explain: func(ctx context.Context, a gameday.Alert) (*alerts.Message, error) {
+			m, err := explain(ctx, a)
+			t.Logf("%s is explained, %v:\n%s", a.Name, err, m)
+			return m, err
+		},
 		Poll: time.Second, Pace: hurry, Say: func(e gameday.Event) { t.Log(e.Alert, e.Text) },
 		Begin: func(ctx context.Context, service string) (gameday.Exporting, error) {
 			if service == gameday.Overflows {
@@ -101,8 +208,8 @@ func TestAGameDayRaisesEachAlert(t *testing.T) {
 		t.Error(err)
 	}
 	for _, r := range results {
-		t.Logf("%-26s %-12s fired after %v, over after %v, trace by %s %s", r.Alert, r.Outcome, r.Fired, r.Resolved, r.Link,
-			r.Trouble)
+		t.Logf("%-26s %-12s fired after %v, over after %v, trace by %s, causes %s %s", r.Alert, r.Outcome, r.Fired,
+			r.Resolved, r.Link, r.Causes, r.Trouble)
 		if r.Outcome != gameday.Passed || r.Trouble != "" {
 			t.Errorf("want it passed, got %+v", r)
 		}

@@ -100,6 +100,17 @@ var viewerArea = area{
 			full: "the page has the total number", test: "internal/command/traceview.TestTooManySeriesAreCountedNotKept",
 		},
 		{
+			what: "Alerts that `mcpotel explain` receives and remembers",
+			where: []string{"internal/command/receiver.maxBody", "internal/command/receiver.maxValues",
+				"internal/command/receiver.deliveries.known"},
+			bound: "{internal/command/receiver.maxRequests} requests at once, each of {bytes internal/command/receiver.maxBody}, " +
+				"{bytes internal/command/receiver.maxValues} as values, and {internal/command/receiver.maxAlerts} alerts; " +
+				"{internal/command/receiver.maxDeliveries} alerts are remembered",
+			full: "a larger request is refused with 413, and further requests wait; the alert that was not sent for the longest " +
+				"time is forgotten",
+			test: "internal/command/receiver.TestManyAlertsAreRemembered",
+		},
+		{
 			what: "Calls and frames of `mcpotel inspect`", where: []string{
 				"internal/command/inspectview.Session.operations", "internal/command/inspectview.frames.all"},
 			bound: "{internal/command/inspectview.maxOperations} calls with {bytes internal/command/inspectview.maxResultRoom} of " +

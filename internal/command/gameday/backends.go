@@ -3,10 +3,7 @@ package gameday
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/command/prom"
@@ -27,26 +24,17 @@ func (p Prometheus) Active(ctx context.Context) (all []Alert, err error) {
 		if a.State == "firing" {
 			state = Firing
 		}
-		all = append(all, Alert{a.Labels["alertname"], state, a.Labels})
+		all = append(all, Alert{a.Labels["alertname"], state, a.Labels, a.Annotations})
 	}
 	return all, err
 }
 
 // Exemplars implements [Alerts].
 func (p Prometheus) Exemplars(ctx context.Context, labels map[string]string, since time.Time) ([]string, error) {
-	selector := []string{`__name__=~"mcp_(client|server)_.+"`}
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		selector = append(selector, key+"="+strconv.Quote(labels[key]))
-	}
-	found, err := p.Client.Exemplars(ctx, "{"+strings.Join(selector, ",")+"}", since, time.Now())
-	var all []prom.Exemplar
+	found, err := p.MCPExemplars(ctx, "", labels, since, time.Now())
 	var ids []string
-	for _, series := range found {
-		all = append(all, series.Exemplars...)
-	}
-	slices.SortFunc(all, func(a, b prom.Exemplar) int { return b.Time.Compare(a.Time) })
-	for _, e := range all {
-		if id := e.Labels["trace_id"]; id != "" && !slices.Contains(ids, id) {
+	for _, e := range found {
+		if id := e.Labels["trace_id"]; !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	NotFired    Outcome = "not_fired"    // the alert did not fire in time
 	NotResolved Outcome = "not_resolved" // the alert fired, and had not resolved at the end
 	NoTrace     Outcome = "no_trace"     // the alert fired and resolved, but no trace shows the cause
+	Unexplained Outcome = "unexplained"  // everything passed, but the explanation of the alert lacks a part
 )
 
 // phase is the phase of a drill.

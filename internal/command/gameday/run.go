@@ -8,13 +8,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/command/receiver"
 )
 
 // An Alert is pending or firing.
 type Alert struct {
-	Name   string
-	State  State
-	Labels map[string]string
+	Name        string
+	State       State
+	Labels      map[string]string
+	Annotations map[string]string
 }
 
 // Alerts is an alerting system, such as a Prometheus.
@@ -44,6 +47,10 @@ type Options struct {
 	Drills []Drill
 	Alerts Alerts
 	Traces Traces // nil for no search for traces
+
+	// Explain returns the message of the receiver of alerts about an alert that fires. The failure lasts until it returns.
+	// It may be nil: then the explanation is not checked.
+	Explain func(ctx context.Context, a Alert) (*receiver.Message, error)
 
 	// Begin starts the telemetry of a service: [Service], [Absent] or [Overflows]. Overflows gets a low limit of series
 	// for each instrument. Calls to Begin do not overlap.
@@ -76,6 +83,7 @@ type Result struct {
 	Resolved time.Duration // from the time when the alert fired until it resolved
 	Trace    string        // id of a trace that shows the cause
 	Link     string        // how the trace was found: exemplar or search
+	Causes   string        // names of the causes in the explanation, separated by spaces
 	Trouble  string        // other problems: in the drill, or in the search for traces
 }
 
@@ -89,7 +97,10 @@ type drilling struct {
 
 	progress
 	labels      map[string]string // labels of the alert when it was last active
+	annotations map[string]string // annotations at that time
 	trace, link string
+	answer      atomic.Pointer[answer] // nil until the alert is explained
+	explaining  sync.WaitGroup
 	looked      error // error of the search for a trace
 	unknown     bool  // no rule has the name of the alert
 }
@@ -132,6 +143,9 @@ func Run(ctx context.Context, o *Options) (results []Result, err error) {
 	o.watch(ctx, all)
 	stop()
 	group.Wait()
+	for _, d := range all {
+		d.explaining.Wait()
+	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err = shared.Shutdown(ending)
@@ -176,13 +190,17 @@ func (o *Options) look(ctx context.Context, all []*drilling, active []Alert) (do
 			continue
 		}
 		if now := time.Now(); d.see(now, d.state(active), o.paced(d.warm)) {
-			d.broken.Store(d.phase == raising)
+			if d.phase == mending && o.Explain != nil {
+				d.explain(ctx)
+			}
 			d.tell()
 		}
+		d.broken.Store(d.phase == raising || d.phase == mending && d.awaits())
 		if d.phase >= mending {
 			d.find(ctx)
 		}
-		done = done && d.phase == over && (d.trace != "" || o.Traces == nil || time.Since(d.recovered) > time.Minute)
+		traced := d.trace != "" || o.Traces == nil || time.Since(d.recovered) > time.Minute
+		done = done && d.phase == over && !d.awaits() && traced
 	}
 	return done
 }
@@ -207,7 +225,11 @@ func (d *drilling) tell() {
 	case raising:
 		d.o.say(d.Alert, d.Does)
 	case mending:
-		d.o.say(d.Alert, fmt.Sprintf("fires after %v; the failure is now repaired", d.fired.Sub(d.broke).Round(time.Second)))
+		now := "the failure is now repaired"
+		if d.o.Explain != nil {
+			now = "the failure lasts until the alert is explained"
+		}
+		d.o.say(d.Alert, fmt.Sprintf("fires after %v; %s", d.fired.Sub(d.broke).Round(time.Second), now))
 	case over:
 		d.o.say(d.Alert, fmt.Sprintf("resolves after %v", d.recovered.Sub(d.fired).Round(time.Second)))
 	}
@@ -217,7 +239,7 @@ func (d *drilling) tell() {
 func (d *drilling) state(active []Alert) (s State) {
 	for _, a := range active {
 		if a.Name == d.Alert && d.about(a.Labels) && a.State > s {
-			s, d.labels = a.State, a.Labels
+			s, d.labels, d.annotations = a.State, a.Labels, a.Annotations
 		}
 	}
 	return s
@@ -286,6 +308,12 @@ func (d *drilling) result() Result {
 	}
 	if r.Outcome == NoTrace && d.looked != nil {
 		r.Trouble = d.looked.Error()
+	}
+	if a := d.answer.Load(); a != nil && a.err == nil {
+		r.Causes = causesOf(a.message)
+	}
+	if text := d.lacking(); text != "" && r.Outcome == Passed {
+		r.Outcome, r.Trouble = Unexplained, text
 	}
 	return r
 }

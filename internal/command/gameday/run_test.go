@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/command/receiver"
+	"github.com/mcpotel/mcpotel/internal/explain"
 )
 
 // TestDrillPhasesAreSequential checks the order of phases for random answers of the alerting system.
@@ -67,7 +70,7 @@ func (p *pretended) Active(context.Context) (all []Alert, err error) {
 	}
 	for _, name := range p.rules {
 		if s, labels := p.state(name, time.Since(p.since)); s != Inactive {
-			all = append(all, Alert{name, s, labels})
+			all = append(all, Alert{Name: name, State: s, Labels: labels})
 		}
 	}
 	return all, nil
@@ -166,6 +169,93 @@ func TestGameDayReportsTheOutcomeOfEachAlert(t *testing.T) {
 			})
 		})
 	}
+}
+
+// complete returns an explanation with all parts.
+func complete() *receiver.Message {
+	return &receiver.Message{
+		Causes: []explain.Cause{{ID: "violation_batch", Evidence: []string{"a metric"}}, {ID: "injected_garbage",
+			Evidence: []string{"a span"}}},
+		Trace: &receiver.Link{URL: "https://j/trace/b", TraceID: "b"}, Runbook: &receiver.Link{URL: "https://r"}}
+}
+
+func TestGameDayChecksTheExplanationOfEachAlert(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(m *receiver.Message)
+		err    error
+		want   string // trouble
+	}{
+		{"complete", func(*receiver.Message) {}, nil, ""},
+		{"no cause", func(m *receiver.Message) { m.Causes, m.Missing = nil, []string{"a trace"} }, nil,
+			"the explanation lacks a cause; the cause injected_garbage; a trace"},
+		{"another cause", func(m *receiver.Message) { m.Causes = m.Causes[:1] }, nil,
+			"the explanation lacks the cause injected_garbage"},
+		{"no evidence", func(m *receiver.Message) { m.Causes[1].Evidence = nil }, nil,
+			"the explanation lacks evidence of the cause injected_garbage"},
+		{"no trace", func(m *receiver.Message) { m.Trace = nil }, nil, "the explanation lacks a link to a trace"},
+		{"only a search", func(m *receiver.Message) { m.Trace.TraceID = "" }, nil, "the explanation lacks a link to a trace"},
+		{"no runbook", func(m *receiver.Message) { m.Runbook = nil }, nil, "the explanation lacks a link to the runbook"},
+		{"no answer", func(*receiver.Message) {}, errors.New("HTTP 502"), "HTTP 502"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &pretended{rules: []string{example}, state: fires, since: time.Now(), ids: []string{"b"}, has: "b"}
+				var asked Alert
+				var after time.Duration
+				got, err := Run(t.Context(), &Options{Drills: []Drill{drillFor(t, example)}, Alerts: p, Traces: p, Run: "-1",
+					Poll: time.Second, Begin: func(context.Context, string) (Exporting, error) { return record(t), nil },
+					Explain: func(_ context.Context, a Alert) (*receiver.Message, error) {
+						asked, after = a, time.Since(p.since)
+						m := complete()
+						tc.change(m)
+						return m, tc.err
+					}})
+				if err != nil || len(got) != 1 {
+					t.Fatalf("got %v, %v; want one result", got, err)
+				}
+				want := Passed
+				if tc.want != "" {
+					want = Unexplained
+				}
+				if got[0].Outcome != want || got[0].Trouble != tc.want {
+					t.Errorf("want %s, %q, got %+v", want, tc.want, got[0])
+				}
+				if asked.Name != example || asked.Labels["mcp_client_name"] != "gameday-"+example+"-1" || after < 88*time.Second {
+					t.Errorf("want the question about the alert after group_wait, got it after %v: %+v", after, asked)
+				}
+			})
+		})
+	}
+}
+
+// TestAFailureLastsUntilItsAlertIsExplained checks that a call is stuck when the receiver looks for it.
+func TestAFailureLastsUntilItsAlertIsExplained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &drilling{o: &Options{Explain: func(context.Context, Alert) (*receiver.Message, error) {
+			return complete(), nil
+		}}}
+		d.begin(time.Now())
+		d.o.Poll = time.Second
+		look := func(s State) bool {
+			d.Drill, d.stage.name = Drill{Alert: "A"}, ""
+			d.o.look(t.Context(), []*drilling{d}, []Alert{{Name: "A", State: s}})
+			return d.broken.Load()
+		}
+		for i, step := range []struct {
+			state  State
+			wait   time.Duration
+			broken bool
+		}{{Inactive, 0, true}, {Firing, 0, true}, {Firing, 20 * time.Second, true}, {Firing, 11 * time.Second, false},
+			{Inactive, 0, false}} {
+			time.Sleep(step.wait)
+			synctest.Wait()
+			if got := look(step.state); got != step.broken {
+				t.Errorf("step %d: want broken %v, got %v", i, step.broken, got)
+			}
+		}
+		d.explaining.Wait()
+	})
 }
 
 func TestGameDaySurvivesAnOutageOfTheAlertingSystem(t *testing.T) {

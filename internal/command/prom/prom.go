@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/command/backend"
@@ -90,6 +93,36 @@ func (c *Client) Exemplars(ctx context.Context, expression string, start, end ti
 	return all, nil
 }
 
+// MCPExemplars returns the exemplars of the metrics of clients and servers with these labels, the newest first. metric is
+// the name of one metric, or empty for all. Exemplars without a trace are omitted.
+func (c *Client) MCPExemplars(ctx context.Context, metric string, labels Labels, start, end time.Time) (all []Exemplar,
+	_ error) {
+	selector := []string{`__name__=~"mcp_(client|server)_.+"`}
+	if metric != "" {
+		selector[0] = "__name__=" + strconv.Quote(metric)
+	}
+	found, err := c.Exemplars(ctx, "{"+strings.Join(append(selector, labels.matchers()...), ",")+"}", start, end)
+	for _, series := range found {
+		for _, e := range series.Exemplars {
+			if e.Labels["trace_id"] != "" {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Exemplar) int { return b.Time.Compare(a.Time) })
+	return all, err
+}
+
+// Matchers returns the labels as matchers of PromQL, for example `job="shop"`.
+func (l Labels) Matchers() string { return strings.Join(l.matchers(), ",") }
+
+func (l Labels) matchers() (all []string) {
+	for _, key := range slices.Sorted(maps.Keys(l)) {
+		all = append(all, key+"="+strconv.Quote(l[key]))
+	}
+	return all
+}
+
 // Series returns the labels of the series that match one of the selectors and have samples between start and end.
 func (c *Client) Series(ctx context.Context, start, end time.Time, selectors ...string) (all []Labels, err error) {
 	values := url.Values{"match[]": selectors, "start": {unix(start)}, "end": {unix(end)}}
@@ -99,8 +132,10 @@ func (c *Client) Series(ctx context.Context, start, end time.Time, selectors ...
 
 // An Alert is pending or firing.
 type Alert struct {
-	Labels Labels // including alertname
-	State  string // pending or firing
+	Labels      Labels // including alertname
+	Annotations Labels
+	State       string    // pending or firing
+	ActiveAt    time.Time // since when the expression has a result
 }
 
 // Alerts returns the alerts that are pending or firing.

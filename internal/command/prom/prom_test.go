@@ -16,7 +16,7 @@ import (
 // answers are shortened answers of Prometheus 3.12.
 var answers = map[string]string{
 	"GET /api/v1/alerts": `{"status":"success","data":{"alerts":[{"labels":{"alertname":"MCPToolLoop","job":"shop"},
-"annotations":{},"state":"firing","activeAt":"2026-11-26T22:47:15Z","value":"1e+00"},{"labels":{"alertname":"Other"},
+"annotations":{"summary":"A loop"},"state":"firing","activeAt":"2026-11-26T22:47:15Z","value":"1e+00"},{"labels":{"alertname":"Other"},
 "state":"pending"}]}}`,
 	"GET /api/v1/rules?type=alert": `{"status":"success","data":{"groups":[{"name":"mcp-alerts","rules":[{"state":"firing",
 "name":"MCPToolLoop","type":"alerting"},{"name":"MCPToolChanged"}]},{"name":"others","rules":[{"name":"Other"}]}]}}`,
@@ -61,6 +61,7 @@ func TestClientQueriesAlerts(t *testing.T) {
 	}
 	alerts, err := c.Alerts(t.Context())
 	if err != nil || len(alerts) != 2 || alerts[0].State != "firing" || alerts[0].Labels["job"] != "shop" ||
+		alerts[0].Annotations["summary"] != "A loop" || alerts[0].ActiveAt.Year() != 2026 ||
 		alerts[1].State != "pending" || alerts[1].Labels["alertname"] != "Other" {
 		t.Errorf("got %+v, %v", alerts, err)
 	}
@@ -97,5 +98,32 @@ func TestRefusedQueriesAreErrors(t *testing.T) {
 	defer s.Close()
 	if _, err := at(t, s.URL).AlertNames(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("another server: got %v, want the HTTP status", err)
+	}
+}
+
+func TestExemplarsOfMCPMetricsAreTheNewestFirst(t *testing.T) {
+	queries := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		queries <- r.FormValue("query")
+		fmt.Fprint(w, `{"status":"success","data":[{"exemplars":[{"labels":{"trace_id":"1"},"value":"1","timestamp":1},
+{"labels":{"trace_id":"3"},"value":"1","timestamp":3}]},{"exemplars":[{"labels":{},"value":"1","timestamp":4},
+{"labels":{"trace_id":"2"},"value":"1","timestamp":2}]}]}`)
+	}))
+	defer s.Close()
+	now := time.Now()
+	for metric, want := range map[string]string{
+		"": `{__name__=~"mcp_(client|server)_.+",a="b",job="x\"y"}`, "mcp_client_x": `{__name__="mcp_client_x",a="b",job="x\"y"}`,
+	} {
+		found, err := at(t, s.URL).MCPExemplars(t.Context(), metric, prom.Labels{"job": `x"y`, "a": "b"}, now, now)
+		if query := <-queries; query != want {
+			t.Errorf("want the query %s, got %s", want, query)
+		}
+		var ids []string
+		for _, e := range found {
+			ids = append(ids, e.Labels["trace_id"])
+		}
+		if err != nil || !slices.Equal(ids, []string{"3", "2", "1"}) {
+			t.Errorf("want the traces, the newest first, got %q, %v", ids, err)
+		}
 	}
 }

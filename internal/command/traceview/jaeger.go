@@ -114,12 +114,21 @@ func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 // It uses the API of Jaeger's search page, with the default limit of Jaeger.
 func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string,
 	error) {
+	return j.Search(ctx, service, attributes, since, 0)
+}
+
+// Search is like Tagged, for spans of at least this duration.
+func (j *Jaeger) Search(ctx context.Context, service string, attributes map[string]string, since time.Time,
+	atLeast time.Duration) ([]string, error) {
 	tags, err := json.Marshal(attributes)
 	if err != nil {
 		return nil, err
 	}
 	query := url.Values{"service": {service}, "tags": {string(tags)}, "start": {strconv.FormatInt(since.UnixMicro(), 10)},
 		"end": {strconv.FormatInt(time.Now().Add(time.Minute).UnixMicro(), 10)}}
+	if atLeast > 0 {
+		query.Set("minDuration", atLeast.String())
+	}
 	answer, err := j.at.Get(ctx, "/api/traces", query)
 	if err != nil {
 		return nil, err

@@ -128,6 +128,10 @@ func TestJaegerSearchUsesAttributes(t *testing.T) {
 			http.Error(w, "what?", http.StatusBadRequest)
 			return
 		}
+		if q.Get("minDuration") == "5s" {
+			fmt.Fprint(w, `{"data":[{"traceID":"4713"}]}`)
+			return
+		}
 		fmt.Fprint(w, `{"data":[{"traceID":"4711","spans":[]},{"traceID":"4712"}],"errors":null}`)
 	}))
 	defer s.Close()
@@ -136,6 +140,10 @@ func TestJaegerSearchUsesAttributes(t *testing.T) {
 	ids, err := j.Tagged(t.Context(), "shop", attributes, since)
 	if err != nil || !slices.Equal(ids, []string{"4711", "4712"}) {
 		t.Errorf("got %q, %v", ids, err)
+	}
+	ids, err = j.Search(t.Context(), "shop", attributes, since, 5*time.Second)
+	if err != nil || !slices.Equal(ids, []string{"4713"}) {
+		t.Errorf("of at least 5 s: got %q, %v", ids, err)
 	}
 	if _, err := j.Tagged(t.Context(), "another", attributes, since); err == nil || !strings.Contains(err.Error(), "400") {
 		t.Errorf("got %v, want the status", err)
