@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/command/inspectview"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
 // inspectCommand is one run of the command "inspect".
@@ -39,7 +41,8 @@ func (c *inspectCommand) run(ctx context.Context) error {
 	if err := c.none(); err != nil {
 		return err
 	}
-	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, true)
+	// The lines of the server's standard error are debug records, and the page shows them.
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, true, otlp.WithLogLevel(slog.LevelDebug))
 	if err != nil {
 		return err
 	}
