@@ -55,6 +55,8 @@ func TestSchemasBecomeFields(t *testing.T) {
 		`{"type":["string","null"],"default":null}`:                            "/x text\n",
 		`{"type":["string","integer"]}`:                                        "/x text\n",
 		`{"type":"integer","default":3,"minimum":1}`:                           "/x number default 3 (at least 1)\n",
+		`{"type":"integer","minimum":1,"maximum":9007199254740991}`:            "/x number (at least 1)\n",
+		`{"type":"integer","maximum":1000000000}`:                              "/x number (at most 1000000000)\n",
 		`{"anyOf":[{"type":"number","maximum":9},{"type":"null"}]}`:            "/x number (at most 9)\n",
 		`{"type":"boolean","default":true}`:                                    boolean + " default true\n",
 		`{"type":["boolean","null"]}`:                                          boolean + " null=null\n",
