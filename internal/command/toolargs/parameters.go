@@ -60,6 +60,14 @@ func (p *Parameter) Allowed() []json.RawMessage {
 	return p.Enum
 }
 
+// ValueTitle returns the title of a value of Allowed; empty if it has none.
+func (p *Parameter) ValueTitle(i int) string {
+	if p.Const != nil || i >= len(p.EnumNames) {
+		return ""
+	}
+	return p.EnumNames[i]
+}
+
 // Types returns the types that the schema allows, without names that JSON Schema does not define; none if the schema
 // allows any type. A schema that lists members allows only objects, even if it names no type.
 func (p *Parameter) Types() []string {
