@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/command/inspectview"
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
@@ -62,7 +63,11 @@ func (c *inspectCommand) run(ctx context.Context) error {
 	if !c.timed {
 		member.Options.RequestTimeout = -1 // the page has a button to cancel
 	}
-	member.Options.Features = c.roots.features()
+	logs := o.logger()
+	member.Options.Features = append(c.roots.features(),
+		mcpclient.HandleLogMessage(func(ctx context.Context, m *mcp.LoggingMessageParams) { // for the page of logs
+			logs.Log(ctx, m.Level.Level(), logLine(m))
+		}))
 	s := inspectview.New(inspectview.Options{
 		Member: member, Start: o.start, Snapshot: o.sink.Snapshot,
 		CommandLine: func(words ...string) string {
