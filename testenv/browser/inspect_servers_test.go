@@ -44,9 +44,13 @@ func TestServerEverythingIsUsedOnThePage(t *testing.T) {
 
 	use(t, tab, site, "trigger-elicitation-request")
 	shows(t, tab, "Please provide inputs")
-	fill(t, tab, "accept", "/name", "Ada", "/integer", "7")
-	shows(t, tab, "Ada")
+	must(t, tab.Click(`input[name="/untitledMultipleSelectEnum"][value="Piano"]`))
+	must(t, tab.Click(`input[name="/untitledMultipleSelectEnum"][value="Bass"]`))
+	fill(t, tab, "accept", "/name", "Ada", "/integer", "7", "/titledSingleSelectEnum", `"hero-2"`)
 	shows(t, tab, "User provided the requested information")
+	for _, part := range []string{"Ada", "Piano", "Bass", "hero-2"} {
+		shows(t, tab, part)
+	}
 
 	use(t, tab, site, "trigger-long-running-operation", "/duration", "120", "/steps", "120")
 	shows(t, tab, "Progress")
@@ -62,6 +66,28 @@ func TestServerEverythingIsUsedOnThePage(t *testing.T) {
 	must(t, tab.Go(site+"/prompt?name=completable-prompt"))
 	fill(t, tab, "complete /department", "/department", "Eng")
 	shows(t, tab, "The server suggests: Engineering")
+	if got := eval[string](t, tab, `document.getElementsByName("/department")[0].value`); got != "Engineering" {
+		t.Errorf("want the only suggestion filled in, got %q", got)
+	}
+	fill(t, tab, "run", "/name", "Alice")
+	shows(t, tab, "Alice")
+	must(t, tab.Go(site+"/prompts"))
+	must(t, tab.Click(`button[aria-label="Get simple-prompt"]`))
+	shows(t, tab, "This is a simple prompt")
+	must(t, tab.Go(site+"/resources?q=FEATURES"))
+	if n := eval[int](t, tab, `document.querySelectorAll("table.list tbody tr").length`); n != 1 {
+		t.Errorf("want one resource found, got %d", n)
+	}
+	must(t, tab.Click(`button[aria-label$="features.md"]`))
+	shows(t, tab, "Everything Server - Features")
+
+	must(t, tab.Go(site+"/"))
+	eval[any](t, tab, `document.querySelector("#level").value = "debug"`)
+	must(t, tab.Click(`form[action="/level"] button`))
+	must(t, tab.Await(`document.querySelector("#level")?.selectedOptions[0].defaultSelected`))
+	use(t, tab, site, "toggle-simulated-logging")
+	must(t, tab.Go(site+"/logs?q=-level+message"))
+	must(t, tab.Await(`document.querySelector(".log .text")?.innerText.includes("-level message")`))
 }
 
 // The server is killed during a call. The call names the cause, the client starts the server again, and the history
