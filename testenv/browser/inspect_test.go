@@ -6,6 +6,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 )
 
 // inspecting starts "mcpotel inspect" and opens the address that it prints.
@@ -118,4 +121,27 @@ func TestConnectionComesBackAfterKill(t *testing.T) {
 	must(t, tab.Go(site+"/tool?name=forecast"))
 	fill(t, tab, "run", "/city", "Oslo")
 	shows(t, tab, "matches the output schema")
+}
+
+// A click takes longer than an update of the page may take.
+func TestClickSurvivesUpdatesOfThePage(t *testing.T) {
+	tab, site := inspecting(t, mcpotel, "serve-demo")
+	use(t, tab, site, "wait", "/seconds", "60")
+	shows(t, tab, "Cancel the call")
+	at := eval[[2]float64](t, tab, `(() => {
+		const box = document.querySelector("form[action$='/cancel'] button").getBoundingClientRect();
+		return [box.left + box.width / 2, box.top + box.height / 2];
+	})()`)
+	mouse := func(kind input.DispatchMouseEventType) {
+		t.Helper()
+		_, err := chromedp.Call(tab.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{
+			Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1,
+		})
+		must(t, err)
+	}
+	mouse("mousePressed")
+	fetched := `performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length`
+	must(t, tab.Await(fmt.Sprintf("%s > %d", fetched, eval[int](t, tab, "%s", fetched)+2)))
+	mouse("mouseReleased")
+	shows(t, tab, "cancelled on the page")
 }
