@@ -69,7 +69,9 @@ func TestServerEverythingIsUsedOnThePage(t *testing.T) {
 	if got := eval[string](t, tab, `document.getElementsByName("/department")[0].value`); got != "Engineering" {
 		t.Errorf("want the only suggestion filled in, got %q", got)
 	}
-	fill(t, tab, "run", "/name", "Alice")
+	fill(t, tab, "complete /name", "/name", "A") // the server uses the department
+	shows(t, tab, "The server suggests: Alice")
+	fill(t, tab, "run")
 	shows(t, tab, "Alice")
 	must(t, tab.Go(site+"/prompts"))
 	must(t, tab.Click(`button[aria-label="Get simple-prompt"]`))

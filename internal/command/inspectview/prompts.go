@@ -119,10 +119,17 @@ func (s *Session) complete(w http.ResponseWriter, r *http.Request, one *mcp.Prom
 // value is filled in. name is the argument as in the path of its field.
 func (s *Session) completed(r *http.Request, raw json.RawMessage, ref mcp.CompleteRef, name string) formPage {
 	path := "/" + name
-	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	nameOf := strings.NewReplacer("~1", "/", "~0", "~").Replace
+	others := map[string]string{} // values of the other arguments
+	for key := range r.PostForm {
+		if other, ok := strings.CutPrefix(key, "/"); ok && other != name && r.PostForm.Get(key) != "" {
+			others[nameOf(other)] = r.PostForm.Get(key)
+		}
+	}
 	p := formPage{Fields: toolform.Of(raw).Fields(r.PostForm, nil), Whole: true, Completed: path}
 	found, err := within(r, func(ctx context.Context) (*mcp.CompleteResult, error) {
-		return s.Client().Complete(ctx, ref, mcp.CompleteArgument{Name: name, Value: r.PostFormValue(path)}, nil)
+		return s.Client().Complete(ctx, ref, mcp.CompleteArgument{Name: nameOf(name), Value: r.PostFormValue(path)},
+			others)
 	})
 	if err != nil {
 		p.Problem = cut(maxText, err.Error())
