@@ -26,37 +26,48 @@ const audit = `axe.run(document, {rules: {"target-size": {enabled: true}, "dupli
 	Passes: r.passes.length,
 	Violations: r.violations.flatMap(v => v.nodes.map(n => [v.impact, v.id, n.target.join(" "), n.html.slice(0, 200), n.failureSummary].join(" | ")))}))`
 
-// checkAccess checks the page of a tab with axe-core, in the light and in the dark colour scheme, with all parts open. The
-// developer tools run axe-core, so the content security policy of the page does not apply to it.
+// checkAccess checks the page of a tab with axe-core, in the light and in the dark colour scheme and on a phone, with all
+// parts open. The developer tools run axe-core, so the content security policy of the page does not apply to it.
 func checkAccess(t *testing.T, tab *Tab, name string) {
 	t.Helper()
 	source, err := axe()
 	must(t, err)
 	eval[any](t, tab, "window.fetch = () => new Promise(() => {}); 0") // the page no longer updates
 	eval[any](t, tab, "%s; %s; 0", source, openAll)
-	for _, scheme := range []string{"light", "dark"} {
-		must(t, tab.prefer(scheme))
+	for _, look := range []string{"light", "dark", "phone"} {
+		must(t, tab.prefer(look))
 		type result struct {
 			Passes     int
 			Violations []string
 		}
 		r := eval[result](t, tab, "%s", audit)
 		if r.Passes < 10 {
-			t.Errorf("%s, %s: want rules that apply to the page, got %d", name, scheme, r.Passes)
+			t.Errorf("%s, %s: want rules that apply to the page, got %d", name, look, r.Passes)
 		}
 		for _, v := range r.Violations {
-			t.Errorf("%s, %s: %s", name, scheme, strings.ReplaceAll(v, "\n", " "))
+			t.Errorf("%s, %s: %s", name, look, strings.ReplaceAll(v, "\n", " "))
 		}
 		back := eval[string](t, tab, `getComputedStyle(document.documentElement).backgroundColor`)
-		if dark := back != "rgb(245, 246, 249)"; dark != (scheme == "dark") {
-			t.Errorf("%s, %s: want the scheme that the person prefers, got a background of %s", name, scheme, back)
+		if dark := back != "rgb(245, 246, 249)"; dark != (look == "dark") {
+			t.Errorf("%s, %s: want the scheme that the person prefers, got a background of %s", name, look, back)
 		}
 	}
 	must(t, tab.prefer("light"))
 }
 
-// prefer changes the colour scheme that the person prefers.
-func (t *Tab) prefer(scheme string) error {
+// prefer changes the look of a tab that was opened as [Desktop]: light, dark, or light on a phone.
+func (t *Tab) prefer(look string) error {
+	scheme := "light"
+	if look == "dark" {
+		scheme = look
+	}
+	viewport := chromedp.EmulateViewport(Desktop.Width, Desktop.Height)
+	if look == "phone" {
+		viewport = chromedp.EmulateViewport(390, 800, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	if err := t.do(viewport); err != nil {
+		return err
+	}
 	_, err := chromedp.Call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
@@ -99,7 +110,7 @@ func TestInspectPagesAreAccessible(t *testing.T) {
 		check(path)
 	}
 	must(t, tab.Click(`a[href*="/debug/mcp/client"], table.clients a`))
-	must(t, tab.Await(`document.querySelector("h1")`))
+	must(t, tab.Await(`location.search.includes("client=") && document.querySelector("h1")`))
 	check("the debug page of the client")
 }
 

@@ -72,7 +72,7 @@ func TestServerEverythingIsUsedOnThePage(t *testing.T) {
 	fill(t, tab, "complete /name", "/name", "A") // the server uses the department
 	shows(t, tab, "The server suggests: Alice")
 	fill(t, tab, "run")
-	shows(t, tab, "Alice")
+	shows(t, tab, "Please promote Alice")
 	must(t, tab.Go(site+"/prompts"))
 	must(t, tab.Click(`button[aria-label="Get simple-prompt"]`))
 	shows(t, tab, "This is a simple prompt")
