@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net"
 	"strings"
 
@@ -10,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpotel/mcpotel/internal/command/inspectview"
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
 // inspectCommand is one run of the command "inspect".
@@ -43,7 +46,8 @@ func (c *inspectCommand) run(ctx context.Context) (err error) {
 	if err := c.none(); err != nil {
 		return err
 	}
-	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, cmp.Or(c.grpc, anyPort))
+	// The lines of the server's standard error are debug records, and the page shows them.
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, cmp.Or(c.grpc, anyPort), otlp.WithLogLevel(slog.LevelDebug))
 	if err != nil {
 		return err
 	}
@@ -85,6 +89,11 @@ func (c *inspectCommand) run(ctx context.Context) (err error) {
 // of a command line that select the server. It returns the URL of the pages, which admits one browser.
 func (s streams) inspect(o *observation, m mcpclient.Member, address string, server []string) (
 	url string, end func(), _ error) {
+	logs := o.logger()
+	m.Options.Features = append(m.Options.Features,
+		mcpclient.HandleLogMessage(func(ctx context.Context, p *mcp.LoggingMessageParams) { // for the page of logs
+			logs.Log(ctx, p.Level.Level(), logLine(p))
+		}))
 	session, err := inspectview.New(inspectview.Options{
 		Member: m, Start: o.start, Snapshot: o.sink.Snapshot,
 		CommandLine: func(words ...string) string { return "mcpotel " + shellLine(append(words, server...)) },

@@ -1,11 +1,11 @@
 // Fetches the page again at the interval in <html data-refresh="milliseconds"> and replaces <main>, but only while the
 // tab is visible. Open elements stay open, and the page stays unchanged while the reader uses an input, has changed one,
-// or selects text.
+// selects text or holds a button of the mouse.
 (() => {
   "use strict";
   const root = document.documentElement;
   const live = document.getElementById("live");
-  let tag = "", timer = 0, busy = false;
+  let tag = "", timer = 0, busy = false, pressed = false;
 
   const say = (state, text) => {
     live.hidden = false;
@@ -19,11 +19,11 @@
     input.value !== input.defaultValue || input.checked !== input.defaultChecked;
 
   // inUse reports whether a replacement would disturb the reader: an input has the focus or was changed, text is
-  // selected, or a sound plays.
+  // selected, a sound plays, or a click has begun, which would be lost with its element.
   const inUse = main => {
     const at = document.activeElement;
     const selection = getSelection();
-    return main.contains(at) && at.matches("input, select, textarea") ||
+    return pressed || main.contains(at) && at.matches("input, select, textarea") ||
       [...main.querySelectorAll("input, select, textarea")].some(changed) ||
       [...main.querySelectorAll("audio")].some(a => !a.paused) ||
       !selection.isCollapsed && main.contains(selection.anchorNode);
@@ -84,6 +84,8 @@
     if (to) to.scrollIntoView({block: "center"});
   };
 
+  addEventListener("pointerdown", () => pressed = true);
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => pressed = false);
   addEventListener("hashchange", openTarget);
   openTarget();
   document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : look());

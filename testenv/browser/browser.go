@@ -177,6 +177,9 @@ func (t *Tab) hear(event any) {
 			t.hosts[u.Host] = true
 		}
 	case *log.EventEntryAdded:
+		if strings.Contains(e.Entry.Text, "a status of 422") { // a form with errors
+			return
+		}
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 			t.complaints = append(t.complaints, string(e.Entry.Level)+": "+e.Entry.Text+" "+e.Entry.URL)
 		}

@@ -153,7 +153,7 @@ func TestLogsOfATraceAreListedBelowItInOrder(t *testing.T) {
 		Level, Text, Span, Time string
 		Top                     float64
 	}
-	all := eval[[]record](t, tab, `[...document.querySelectorAll("#logs details.log")].map(d => ({
+	all := eval[[]record](t, tab, `[...document.querySelectorAll("#logs .log")].map(d => ({
 		Level: d.querySelector(".badge").innerText, Text: d.querySelector(".text").innerText, Span: d.querySelector("a.of")?.innerText ?? "",
 		Time: d.querySelector("time").dateTime, Top: d.getBoundingClientRect().top}))`)
 	spans := eval[float64](t, tab, `document.querySelector("#spans").getBoundingClientRect().bottom`)

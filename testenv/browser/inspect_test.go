@@ -3,10 +3,12 @@ package browser
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 )
 
 // inspecting starts "mcpotel inspect" and opens the address that it prints.
@@ -99,16 +101,21 @@ func TestServerIsUsedOnThePage(t *testing.T) {
 	shows(t, tab, "Oslo")
 }
 
+// serverPID returns the process id of the server from the page of the connection, on which tab is.
+func serverPID(t *testing.T, tab *Tab) int {
+	t.Helper()
+	pid := eval[int](t, tab, `Number([...document.querySelectorAll("dt")].find(d => d.innerText === "process")?.nextSibling.innerText ?? 0)`)
+	if pid <= 1 {
+		t.Fatalf("want the process id of the server, got %d", pid)
+	}
+	return pid
+}
+
 func TestConnectionComesBackAfterKill(t *testing.T) {
 	tab, site := inspecting(t, mcpotel, "serve-demo")
 	must(t, tab.Go(site+"/"))
-	pid := func() int {
-		return eval[int](t, tab, `Number([...document.querySelectorAll("dt")].find(d => d.innerText === "process")?.nextSibling.innerText ?? 0)`)
-	}
-	first := pid()
-	server, err := os.FindProcess(first)
-	must(t, err)
-	must(t, server.Signal(syscall.SIGKILL))
+	first := serverPID(t, tab)
+	must(t, syscall.Kill(first, syscall.SIGKILL))
 	must(t, tab.Await(fmt.Sprintf(`document.querySelector(".state .good") && document.body.innerText.includes("backoff") &&
 		!document.querySelector("dl").innerText.includes(%q)`, fmt.Sprint(first))))
 	must(t, tab.Go(site+"/tool?name=forecast"))
@@ -116,17 +123,25 @@ func TestConnectionComesBackAfterKill(t *testing.T) {
 	shows(t, tab, "matches the output schema")
 }
 
-func TestInspectPagesAreAccessible(t *testing.T) {
+// A click takes longer than an update of the page may take.
+func TestClickSurvivesUpdatesOfThePage(t *testing.T) {
 	tab, site := inspecting(t, mcpotel, "serve-demo")
-	must(t, tab.Go(site+"/tool?name=forecast"))
-	fill(t, tab, "run", "/city", "Oslo")
-	waterfall(t, tab, "SERVER tools/call forecast")
-	for _, path := range []string{"/", "/tools", "/tool?name=forecast", "/resources", "/prompts", "/prompt?name=pack", "/calls",
-		"/calls/1", "/frames"} {
-		must(t, tab.Go(site+path))
-		checkAccess(t, tab, path)
-		if wide := eval[int](t, tab, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
-			t.Errorf("%s: want no sideways scroll, got %d pixels", path, wide)
-		}
+	use(t, tab, site, "wait", "/seconds", "60")
+	shows(t, tab, "Cancel the call")
+	at := eval[[2]float64](t, tab, `(() => {
+		const box = document.querySelector("form[action$='/cancel'] button").getBoundingClientRect();
+		return [box.left + box.width / 2, box.top + box.height / 2];
+	})()`)
+	mouse := func(kind input.DispatchMouseEventType) {
+		t.Helper()
+		_, err := chromedp.Call(tab.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{
+			Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1,
+		})
+		must(t, err)
 	}
+	mouse("mousePressed")
+	fetched := `performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length`
+	must(t, tab.Await(fmt.Sprintf("%s > %d", fetched, eval[int](t, tab, "%s", fetched)+2)))
+	mouse("mouseReleased")
+	shows(t, tab, "cancelled on the page")
 }

@@ -44,7 +44,8 @@ type connectionPage struct {
 	PID          int
 	Transitions  []transition
 	Stderr       []line
-	Levels       []mcp.LoggingLevel // empty if the server has no level to set
+	Levels       []mcp.LoggingLevel // empty if the server has no log messages
+	Level        mcp.LoggingLevel   // the last level that was set; empty for none
 	Cost         *cost
 }
 
@@ -100,9 +101,12 @@ func (s *Session) connectionPage(w http.ResponseWriter, r *http.Request) error {
 	if t := i.Tools; t != nil {
 		p.Cost = &cost{t.Tools, t.EstimatedTokens, int64(t.Bytes)}
 	}
-	if c.ServerCapabilities().Logging != nil && p.Version.Era() == mcp.Legacy {
+	if c.ServerCapabilities().Logging != nil {
 		p.Levels = levels
 	}
+	s.mu.Lock()
+	p.Level = s.level
+	s.mu.Unlock()
 	return s.show(w, r, http.StatusOK, "connection", s.state().Name, p, refresh)
 }
 
@@ -129,7 +133,7 @@ func (s *Session) reconnect(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Session) setLevel(w http.ResponseWriter, r *http.Request) error {
 	level := mcp.LoggingLevel(r.PostFormValue("level"))
-	if !slices.Contains(levels, level) {
+	if level != "" && !slices.Contains(levels, level) {
 		return &httpError{http.StatusBadRequest, "There is no such level."}
 	}
 	_, err := within(r, func(ctx context.Context) (struct{}, error) {
@@ -138,6 +142,9 @@ func (s *Session) setLevel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	s.level = level
+	s.mu.Unlock()
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }

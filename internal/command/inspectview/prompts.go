@@ -22,9 +22,11 @@ func (s *Session) promptsPage(w http.ResponseWriter, r *http.Request) error {
 	})
 	for _, one := range prompts {
 		p.Items = append(p.Items, listed{Name: cut(maxName, one.Name), Title: cut(maxName, one.Title),
-			Description: cut(maxText, one.Description), Href: promptHref(one.Name)})
+			Description: cut(maxText, one.Description), Href: promptHref(one.Name),
+			Direct: len(one.Arguments) == 0})
 	}
 	p.took(err, s.lists.prompts.longer())
+	p.search(r)
 	return s.show(w, r, http.StatusOK, "prompts", "Prompts", p, refresh)
 }
 
@@ -113,14 +115,21 @@ func (s *Session) complete(w http.ResponseWriter, r *http.Request, one *mcp.Prom
 	return s.promptForm(w, r, one, p)
 }
 
-// completed returns a page with a submitted form, and with the values that the server suggests for an argument. name is
-// the argument as in the path of its field.
+// completed returns a page with a submitted form, and with the values that the server suggests for an argument. A single
+// value is filled in. name is the argument as in the path of its field.
 func (s *Session) completed(r *http.Request, raw json.RawMessage, ref mcp.CompleteRef, name string) formPage {
 	path := "/" + name
-	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	nameOf := strings.NewReplacer("~1", "/", "~0", "~").Replace
+	others := map[string]string{} // values of the other arguments
+	for key := range r.PostForm {
+		if other, ok := strings.CutPrefix(key, "/"); ok && other != name && r.PostForm.Get(key) != "" {
+			others[nameOf(other)] = r.PostForm.Get(key)
+		}
+	}
 	p := formPage{Fields: toolform.Of(raw).Fields(r.PostForm, nil), Whole: true, Completed: path}
 	found, err := within(r, func(ctx context.Context) (*mcp.CompleteResult, error) {
-		return s.Client().Complete(ctx, ref, mcp.CompleteArgument{Name: name, Value: r.PostFormValue(path)}, nil)
+		return s.Client().Complete(ctx, ref, mcp.CompleteArgument{Name: nameOf(name), Value: r.PostFormValue(path)},
+			others)
 	})
 	if err != nil {
 		p.Problem = cut(maxText, err.Error())
@@ -128,6 +137,10 @@ func (s *Session) completed(r *http.Request, raw json.RawMessage, ref mcp.Comple
 	}
 	for _, v := range found.Completion.Values {
 		p.Values = append(p.Values, cut(maxText, v))
+	}
+	if len(p.Values) == 1 {
+		r.PostForm.Set(path, found.Completion.Values[0])
+		p.Fields = toolform.Of(raw).Fields(r.PostForm, nil)
 	}
 	return p
 }

@@ -33,6 +33,7 @@ const (
 	maxBlockText = 512 << 10 // characters of a text
 	maxMedia     = 16 << 20  // characters of base64
 	maxNodes     = 5000      // of a JSON value
+	maxOpenNodes = 100       // of a JSON value that is shown with all levels
 	maxNodeDepth = 40
 	maxNodeText  = 10_000  // characters of a string in JSON
 	maxTreeText  = 1 << 20 // bytes of all strings of a JSON value
@@ -189,7 +190,18 @@ type node struct {
 func treeOf(raw []byte) *node {
 	t := &tree{text: maxTreeText}
 	n := t.node("", raw, 0)
+	if t.nodes <= maxOpenNodes {
+		n.open()
+	}
 	return &n
+}
+
+// open shows all members at all levels.
+func (n *node) open() {
+	n.Open = true
+	for i := range n.Nodes {
+		n.Nodes[i].open()
+	}
 }
 
 // tree is the work on one value.

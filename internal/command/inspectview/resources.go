@@ -26,7 +26,7 @@ func (s *Session) resources(w http.ResponseWriter, r *http.Request, status int, 
 	})
 	for _, one := range all {
 		p.Items = append(p.Items, listed{Name: cut(maxText, one.URI), Title: cut(maxName, cmp.Or(one.Title, one.Name)),
-			Description: cut(maxText, one.Description), Href: href(one.URI), Hints: words(one.MIMEType)})
+			Description: cut(maxText, one.Description), Href: href(one.URI), Hints: words(one.MIMEType), URI: one.URI})
 	}
 	p.took(err, s.lists.resources.longer())
 	templates, err := within(r, func(ctx context.Context) ([]*mcp.ResourceTemplate, error) {
@@ -38,6 +38,7 @@ func (s *Session) resources(w http.ResponseWriter, r *http.Request, status int, 
 			Href: templateHref(one.URITemplate), Hints: words(one.MIMEType)})
 	}
 	p.took(err, s.lists.templates.longer())
+	p.search(r)
 	if o := c.ServerCapabilities().Resources; o != nil {
 		p.CanWatch = o.Subscribe || c.ProtocolVersion().Era() == mcp.Modern
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
@@ -48,6 +49,7 @@ type Session struct {
 	started    int          // number of all operations
 	updated    []update     // the newest resource updates, the oldest first
 	subscribed map[string]bool
+	level      mcp.LoggingLevel // the last level that was set for the client; empty for none
 }
 
 // An update is a notification that a resource has changed.
@@ -107,6 +109,7 @@ func (s *Session) Connect() error {
 	}
 	s.client = c
 	clear(s.subscribed)
+	s.level = ""
 	s.lists.drop()
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,11 +23,15 @@ type listed struct {
 	Name, Title, Description, Href string
 	Tokens                         int // of a tool in a model's context
 	Hints                          []string
-	Calls                          int // made on these pages
+	Calls                          int    // made on these pages
+	URI                            string // of a resource
+	Direct                         bool   // a prompt without arguments
 }
 
 // listPage is a page with a list of the server.
 type listPage struct {
+	Text        string // the items whose name, title or description contain it
+	All         int    // number of items without a search
 	Items       []listed
 	Templates   []listed // of the resources
 	More        bool     // the list is longer
@@ -37,6 +42,16 @@ type listPage struct {
 	CanWatch    bool
 	Problem     string
 	URI         string
+}
+
+// search keeps the items that contain the text of the request's search.
+func (p *listPage) search(r *http.Request) {
+	p.Text, p.All = cut(maxName, r.FormValue("q")), len(p.Items)+len(p.Templates)
+	text := strings.ToLower(p.Text)
+	other := func(one listed) bool {
+		return !strings.Contains(strings.ToLower(one.Name+"\n"+one.Title+"\n"+one.Description), text)
+	}
+	p.Items, p.Templates = slices.DeleteFunc(p.Items, other), slices.DeleteFunc(p.Templates, other)
 }
 
 // took records how a list was read.
@@ -65,6 +80,7 @@ func (s *Session) toolsPage(w http.ResponseWriter, r *http.Request) error {
 			Hints: hints(t), Calls: calls[t.Name]})
 	}
 	p.took(err, s.lists.tools.longer())
+	p.search(r)
 	return s.show(w, r, http.StatusOK, "tools", "Tools", p, refresh)
 }
 

@@ -68,6 +68,7 @@ type property struct {
 	Examples         []json.RawMessage `json:"examples"`
 	Const            json.RawMessage   `json:"const"`
 	Enum             []json.RawMessage `json:"enum"`
+	EnumNames        valueTitles       `json:"enumNames"`
 	AnyOf            []json.RawMessage `json:"anyOf"`
 	OneOf            []json.RawMessage `json:"oneOf"`
 	Items            json.RawMessage   `json:"items"`
@@ -96,6 +97,18 @@ type object struct {
 
 // anything is the property of schemas that are not read. It is not modified.
 var anything = &property{}
+
+// valueTitles are the titles of the values in Enum.
+type valueTitles []string
+
+// UnmarshalJSON decodes a list of titles. It ignores other values, because the keyword is not part of JSON Schema.
+func (t *valueTitles) UnmarshalJSON(raw []byte) error {
+	var all []string
+	if json.Unmarshal(raw, &all) == nil {
+		*t = all
+	}
+	return nil
+}
 
 // typeNames are the types that a schema allows.
 type typeNames []string
@@ -197,7 +210,7 @@ func (d *document) parameter(name string, raw json.RawMessage) *Parameter {
 			branches = append(branches, one)
 		}
 	}
-	if len(branches) == 1 && p.Type == nil && p.Properties == nil && p.Allowed() == nil {
+	if len(branches) == 1 && branches[0].Const == nil && p.Type == nil && p.Properties == nil && p.Allowed() == nil {
 		return branches[0].under(p).orNull(nullable)
 	}
 	p.merge(branches)
@@ -235,8 +248,16 @@ func (p *Parameter) merge(branches []*Parameter) {
 	own, untyped, enumerated := p.Type, false, true
 	arrays := 0
 	var values []json.RawMessage
+	var titles valueTitles
 	for _, one := range branches {
 		allowed := one.Allowed()
+		for i := range allowed {
+			if one.Const != nil {
+				titles = append(titles, one.Title)
+			} else {
+				titles = append(titles, one.ValueTitle(i))
+			}
+		}
 		untyped = untyped || len(one.Type) == 0 && allowed == nil
 		enumerated = enumerated && allowed != nil
 		values = append(values, allowed...)
@@ -255,6 +276,10 @@ func (p *Parameter) merge(branches []*Parameter) {
 		p.Type = own
 	}
 	if enumerated {
+		for len(p.EnumNames) < len(p.Enum) {
+			p.EnumNames = append(p.EnumNames, "")
+		}
+		p.EnumNames = append(p.EnumNames[:len(p.Enum):len(p.Enum)], titles...)
 		p.Enum = append(p.Enum, values...)
 	}
 	if arrays > 1 {

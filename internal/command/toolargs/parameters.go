@@ -60,6 +60,14 @@ func (p *Parameter) Allowed() []json.RawMessage {
 	return p.Enum
 }
 
+// ValueTitle returns the title of a value of Allowed; empty if it has none.
+func (p *Parameter) ValueTitle(i int) string {
+	if p.Const != nil || i >= len(p.EnumNames) {
+		return ""
+	}
+	return p.EnumNames[i]
+}
+
 // Types returns the types that the schema allows, without names that JSON Schema does not define; none if the schema
 // allows any type. A schema that lists members allows only objects, even if it names no type.
 func (p *Parameter) Types() []string {
@@ -97,6 +105,9 @@ func (p *Parameter) Item() *Parameter {
 	return p.element
 }
 
+// maxSafeInteger is 2^53-1. Generators of schemas give it as the limit of each integer, where it says nothing.
+const maxSafeInteger = 1<<53 - 1
+
 // Limits describes the constraints of the schema on a value, except its type.
 func (p *Parameter) Limits() string {
 	var all []string
@@ -108,8 +119,9 @@ func (p *Parameter) Limits() string {
 		{p.Minimum, "at least %v"}, {p.Above, "more than %v"}, {p.Maximum, "at most %v"}, {p.Below, "less than %v"},
 		{p.MultipleOf, "a multiple of %v"},
 	} {
-		if n.bound != nil {
-			say(n.words, *n.bound)
+		if n.bound != nil && math.Abs(*n.bound) != maxSafeInteger {
+			number, _ := json.Marshal(*n.bound) // a number of JSON can be encoded
+			say(n.words, string(number))
 		}
 	}
 	for _, n := range []struct {

@@ -37,9 +37,10 @@ type Field struct {
 	CanRemove bool
 }
 
-// Choice is one choice of a field. The first choice of an optional field has an empty value.
+// Choice is one choice of a field. The first choice of an optional field has an empty value. Of a list, any number of
+// choices can be selected.
 type Choice struct {
-	Value    string // the value as JSON
+	Value    string // the value as JSON; an item of a list as text
 	Text     string // the value for people
 	Selected bool
 }
@@ -172,10 +173,28 @@ func (d *drawing) field(n *node, path string, present bool) *Field {
 		if field.Value = d.text(path); strings.Contains(field.Value, "\n") {
 			field.Kind = KindArea // an input for one line would remove the line breaks
 		}
+	case KindList:
+		field.Value = d.text(path)
+		field.Choices = n.ticks(d.lines(path))
 	default:
 		field.Value = d.text(path)
 	}
 	return field
+}
+
+// ticks returns the choices of a list, with the items of the list selected. It returns none if the choices cannot show
+// the items: others, in another order, or twice.
+func (n *node) ticks(lines []string) []Choice {
+	all := slices.Clone(n.choices)
+	for i := range all {
+		if len(lines) > 0 && all[i].Value == lines[0] {
+			all[i].Selected, lines = true, lines[1:]
+		}
+	}
+	if len(lines) > 0 {
+		return nil
+	}
+	return all
 }
 
 // items adds the items of an array to its field.

@@ -25,7 +25,7 @@ const (
 	KindNumber  Kind = "number"  // a number as text
 	KindChoice  Kind = "choice"  // one of Field.Choices
 	KindBoolean Kind = "boolean" // one of Field.Choices: true, false, or null if the schema allows it
-	KindList    Kind = "list"    // several lines, each an item of an array of scalars; empty lines are ignored
+	KindList    Kind = "list"    // an array of scalars: several of Field.Choices; without choices, a line for each item
 	KindObject  Kind = "object"  // an object, with its members in Field.Fields
 	KindArray   Kind = "array"   // an array of objects, with its items in Field.Fields
 	KindJSON    Kind = "json"    // several lines of JSON, or of plain text if the schema allows strings
@@ -39,6 +39,7 @@ const (
 	mostFields   = 200  // bounds the fields of a form, with one item for each array
 	mostDrawn    = 2000 // bounds the fields with all items
 	mostItems    = 100  // bounds the items of an array of objects
+	mostTicks    = 30   // bounds the choices of a list
 	mostChoices  = 1000 // bounds the choices of a field
 	allChoices   = 5000 // bounds the choices of a form
 	longestText  = 2000 // bounds a description, in bytes
@@ -124,6 +125,7 @@ func (b *builder) node(p *toolargs.Parameter, depth int) *node {
 		switch {
 		case scalar(item):
 			n.kind, n.element = KindList, item
+			n.tick()
 		case depth < b.deepest && closed(item):
 			n.kind, n.item = KindArray, b.node(item, depth)
 			if n.item.kind != KindObject {
@@ -151,8 +153,32 @@ func (b *builder) node(p *toolargs.Parameter, depth int) *node {
 func (n *node) choose(kind Kind, values []json.RawMessage) {
 	n.kind, n.allowed = kind, values
 	n.fallback = slices.IndexFunc(values, func(v json.RawMessage) bool { return toolargs.SameJSON(v, n.Default) })
-	for _, v := range values {
-		n.choices = append(n.choices, Choice{Value: string(v), Text: visible.Short(toolargs.Text(v), longestLabel)})
+	for i, v := range values {
+		n.choices = append(n.choices, Choice{Value: string(v), Text: titled(n.ValueTitle(i), toolargs.Text(v))})
+	}
+}
+
+// titled returns the text of a choice for people.
+func titled(title, text string) string {
+	if title != "" && title != text {
+		text = title + " (" + text + ")"
+	}
+	return visible.Short(text, longestLabel)
+}
+
+// tick gives a list choices if its items are one of a few texts.
+func (n *node) tick() {
+	allowed := n.element.Allowed()
+	if len(allowed) > mostTicks {
+		return
+	}
+	for i, v := range allowed {
+		text := toolargs.Text(v)
+		if v[0] != '"' || text == "" || strings.ContainsAny(text, "\r\n") {
+			n.choices = nil
+			return
+		}
+		n.choices = append(n.choices, Choice{Value: text, Text: titled(n.element.ValueTitle(i), text)})
 	}
 }
 

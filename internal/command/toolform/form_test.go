@@ -55,6 +55,8 @@ func TestSchemasBecomeFields(t *testing.T) {
 		`{"type":["string","null"],"default":null}`:                            "/x text\n",
 		`{"type":["string","integer"]}`:                                        "/x text\n",
 		`{"type":"integer","default":3,"minimum":1}`:                           "/x number default 3 (at least 1)\n",
+		`{"type":"integer","minimum":1,"maximum":9007199254740991}`:            "/x number (at least 1)\n",
+		`{"type":"integer","maximum":1000000000}`:                              "/x number (at most 1000000000)\n",
 		`{"anyOf":[{"type":"number","maximum":9},{"type":"null"}]}`:            "/x number (at most 9)\n",
 		`{"type":"boolean","default":true}`:                                    boolean + " default true\n",
 		`{"type":["boolean","null"]}`:                                          boolean + " null=null\n",
@@ -62,7 +64,11 @@ func TestSchemasBecomeFields(t *testing.T) {
 		`{"const":"s"}`:                                                        "/x choice =* \"s\"=s\n",
 		`{"anyOf":[{"enum":["s"]},{"type":"null"}]}`:                           "/x choice =* \"s\"=s null=null\n",
 		`{"type":"array","items":{"type":"string"},"maxItems":3}`:              "/x list (at most 3 items, items: string)\n",
-		`{"type":"array","items":{"enum":["a"]}}`:                              "/x list (each one of \"a\")\n",
+		`{"type":"array","items":{"enum":["a"]}}`:                              "/x list a=a (each one of \"a\")\n",
+		`{"type":"array","items":{"anyOf":[{"const":"a","title":"Ay"}]}}`:      "/x list a=Ay (a) (each one of \"a\")\n",
+		`{"enum":["a","b"],"enumNames":["Ay"]}`:                                "/x choice =* \"a\"=Ay (a) \"b\"=b\n",
+		`{"oneOf":[{"const":"a","title":"Ay"},{"const":"b"}]}`:                 "/x choice =* \"a\"=Ay (a) \"b\"=b\n",
+		`{"enum":["a"],"enumNames":7}`:                                         "/x choice =* \"a\"=a\n",
 		`{"type":"array"}`:                                                     "/x json\n",
 		`{"type":"array","items":{"type":"array"}}`:                            "/x json (items: array)\n",
 		`{}`:                           "/x json\n",
@@ -516,6 +522,36 @@ func TestHostileSchemasAreBounded(t *testing.T) {
 		_, _ = form.Values(json.RawMessage(`{"x":"` + long + `"}`))
 		if took := time.Since(begun); took > 20*time.Second {
 			t.Errorf("%s: took %v, want less than 20s", name, took)
+		}
+	}
+}
+
+func TestListOfChoicesShowsItsItems(t *testing.T) {
+	f := Of(json.RawMessage(`{"properties":{"x":{"type":"array","items":{"enum":["a","b","c"]}}}}`))
+	for arguments, want := range map[string]string{
+		`{"x":["a","c"]}`: "a* b c*", `{"x":["c","a"]}`: "", `{"x":["a","a"]}`: "", `{"x":["z"]}`: "", `{}`: "a b c",
+	} {
+		v, err := f.Values(json.RawMessage(arguments))
+		if err != nil {
+			if want != "" {
+				t.Errorf("%s: %v", arguments, err)
+			}
+			continue
+		}
+		field := f.Fields(v, nil)[0]
+		var got []string
+		for _, c := range field.Choices {
+			mark := ""
+			if c.Selected {
+				mark = "*"
+			}
+			got = append(got, c.Value+mark)
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: want the choices %q, got %q", arguments, want, text)
+		}
+		if back, wrong := f.Arguments(v); string(back) != arguments || len(wrong) > 0 {
+			t.Errorf("want %s again, got %s, %v", arguments, back, wrong)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestLinksLeadToOtherTraces(t *testing.T) {
 
 func TestLogsAreSortedByTimeBelowTheirTrace(t *testing.T) {
 	page := getPage(t, showing(sample()), "/trace/"+traceA)
-	records := page.one(t, "section#logs").all("details.log")
+	records := page.one(t, "section#logs").all("div.log")
 	var got []string
 	for _, r := range records {
 		got = append(got, r.one(t, ".at").text()+" "+r.one(t, ".badge").text()+" "+
@@ -86,7 +86,7 @@ func TestLogsAreSortedByTimeBelowTheirTrace(t *testing.T) {
 		!strings.Contains(text, "failed") {
 		t.Errorf("want the name of the event, because the text lacks it, got %q", text)
 	}
-	if all := getPage(t, showing(sample()), "/logs").all("details.log"); len(all) != 3 ||
+	if all := getPage(t, showing(sample()), "/logs").all("div.log"); len(all) != 3 ||
 		!strings.Contains(all[0].text(), "second") {
 		t.Errorf("want all records on the page of logs, the newest first, got %d", len(all))
 	}
@@ -107,7 +107,7 @@ func TestLogLineContainsItsErrorText(t *testing.T) {
 	s.Records[0].Attributes = map[string]any{"error.type": "connection_lost", "exception.message": why}
 	for _, path := range []string{"/trace/" + traceA, "/logs"} {
 		var lines []string
-		for _, r := range getPage(t, showing(s), path).all("details.log") {
+		for _, r := range getPage(t, showing(s), path).all("div.log") {
 			lines = append(lines, r.one(t, "summary").text())
 		}
 		if text := strings.Join(lines, "\n"); !strings.Contains(text, why) {
