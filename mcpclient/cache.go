@@ -63,8 +63,7 @@ const keptOverhead = 256
 
 func (k *keptResult) size() int { return len(k.key) + len(k.uri) + k.frame + k.memory + keptOverhead }
 
-// about reports whether a change of the resource at uri affects the result k: uri is the URI of the resource that k
-// contains, or a URI below it.
+// about reports whether a change of the resource at uri affects k: k contains that resource, or a resource below it.
 func (k *keptResult) about(uri string) bool {
 	return uri == k.uri || strings.HasPrefix(uri, strings.TrimSuffix(k.uri, "/")+"/")
 }
@@ -117,8 +116,8 @@ func (rc *resultCache) change(method string) {
 	}
 }
 
-// keep caches k, which was requested when the cache had this version. If the version has changed since then, keep drops
-// k, which may be older than the change or belong to another session.
+// keep caches k unless results became stale since the request for k. version is the version of the cache at the time of
+// the request. If it has changed, k may be older than the change or belong to another session, and keep drops k.
 func (rc *resultCache) keep(version uint32, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -159,8 +158,8 @@ func (rc *resultCache) dropRead(uri string) {
 	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
 }
 
-// dropPrivate removes the results that belong to the previous user alone. It also prevents the caching of requests that
-// are in flight.
+// dropPrivate removes the results that are valid only for the previous user. It also prevents the caching of requests
+// that are in flight.
 func (rc *resultCache) dropPrivate() {
 	if rc == nil {
 		return
@@ -232,8 +231,8 @@ func (rc *resultCache) changed(method, uri string) {
 	}
 }
 
-// listedBy maps a method to the list methods that return its targets. If the server does not know a target, these lists
-// may be stale.
+// listedBy maps a method to the list methods that name its targets: tools/call to tools/list. If the server does not
+// know a target, these lists may be stale.
 var listedBy = map[string][]string{
 	mcp.MethodCallTool:              {mcp.MethodListTools},
 	mcp.MethodGetPrompt:             {mcp.MethodListPrompts},
@@ -244,8 +243,8 @@ var listedBy = map[string][]string{
 	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},
 }
 
-// doubt handles the server's error in answer to a request with this method. If the error can mean that the server does
-// not know the target of the request, the cached lists of such targets may be stale, and doubt removes them.
+// doubt removes cached lists that the server's error e puts in doubt. If e can mean that the server does not know the
+// target of a request with this method, the lists of such targets may be stale.
 // (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and "Interaction with Pagination")
 func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	switch e.Code {
@@ -275,7 +274,7 @@ func (cl *call) keep() {
 	cl.c.cache.keep(cl.keeping.version, k)
 }
 
-// shared returns a copy of a result. The copy has its own list, but shares the items of the list with the original.
+// shared returns a copy of a result with a list of its own. The copy and the original share the items of the list.
 func shared(result hinted) hinted {
 	switch r := result.(type) {
 	case *mcp.ListToolsResult:
@@ -302,7 +301,7 @@ func shared(result hinted) hinted {
 	panic(fmt.Sprintf("mcpclient: a result of type %T cannot be cached", result))
 }
 
-// memoryOf returns roughly the memory of a result besides its frame, in bytes.
+// memoryOf returns the approximate memory of a result in bytes, without its frame.
 func memoryOf(result hinted) (n int) {
 	const each, small = 512, 64 // bytes of an item of the list, and of an entry in an item, such as an argument
 	switch r := result.(type) {

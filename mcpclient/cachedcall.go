@@ -110,8 +110,8 @@ func (cl *call) identify() bool {
 	return true
 }
 
-// beginKeeping records the version of the cache before the request. If the answer must not be cached, beginKeeping
-// clears the cache key. A result that depends on user input must not answer another request.
+// beginKeeping records the version of the cache before the request. It clears the cache key if the answer must not be
+// cached: a result that depends on user input must not answer another request.
 func (cl *call) beginKeeping(s *conn.Session) {
 	switch {
 	case cl.keeping.key == "":

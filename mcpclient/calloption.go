@@ -83,11 +83,12 @@ func WithSpanAttributes(attrs ...attribute.KeyValue) CallOption {
 // once with [ErrNotReady] if the client is not ready.
 func WaitForReady() CallOption { return func(a *asked) { a.Wait = true } }
 
-// WaitForRoom makes the call wait, within its timeout, until a busy transport has room. Waiting calls are served first
-// in, first out; the first in line tries again every 10 ms, which works with any transport. Without this option, a call
-// is tried three times in about 20 ms and then fails with [ErrBackpressure]; while other calls wait in line, the
-// transport counts as busy. The option concerns only the transport: if a server reports that it is busy, the client
-// asks it three times in any case.
+// WaitForRoom makes the call wait, within its timeout, until a busy transport has room. Waiting calls form a queue,
+// first in, first out. The first call in the queue tries again every 10 ms, which works with any transport.
+//
+// Without this option, the client tries a call three times in about 20 ms, and then the call fails with
+// [ErrBackpressure]. While calls wait in the queue, the transport counts as busy for all other calls. The option does
+// not concern a busy server: the client always asks a busy server three times.
 func WaitForRoom() CallOption { return func(a *asked) { a.WaitForRoom = true } }
 
 // WithoutCache makes the client ask the server even if it has a fresh cached result (see [Options.CacheSize]). The new

@@ -10,8 +10,8 @@ import (
 )
 
 // require fails a call at once if the client is ready and the server has not declared the capability with this name.
-// Before the client is ready, the capabilities are unknown; then the client sends a call that waits for readiness, and
-// the server itself refuses it.
+// If the client is not ready yet, the capabilities are unknown, and require lets the call pass: the server will refuse
+// the call itself.
 func (c *Client) require(ctx context.Context, method string, params any, options []CallOption,
 	have func(*mcp.ServerCapabilities) bool, name string) error {
 	if s := c.core.Present(); s != conn.NoSession && !have(&s.Capabilities) {

@@ -29,7 +29,7 @@ type Notification struct {
 	size   int           // size of its frame, in bytes
 	uri    string        // URI of the updated resource; empty for none
 	missed bool          // the client may have missed this notification while the connection was lost
-	behind chan struct{} // closed when all earlier notifications were handled; nil for a real notification
+	behind chan struct{} // set only on the marker that settle queues: closed when all earlier notifications were handled
 }
 
 // Decode decodes the params into v, a pointer. v shares no memory with the notification.
@@ -62,7 +62,7 @@ func (d *dispatcher) hear(h *Handler) (remove func()) {
 	return remove
 }
 
-// dispatcher passes notifications to their handlers one by one, in order, in a goroutine other than the reader.
+// dispatcher passes notifications to their handlers one by one, in order, outside of the goroutine that reads.
 type dispatcher struct {
 	c *Client
 
@@ -119,15 +119,15 @@ func (d *dispatcher) wishesChanged() {
 	d.changed.Send()
 }
 
-// change returns a channel that is closed when the handlers or the subscribed resources may have changed, and with them
-// the [wish].
+// change returns a channel that is closed when the [wish] may have changed: either the handlers or the subscribed
+// resources.
 func (d *dispatcher) change() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.changed.Next()
 }
 
-// wanted returns the list changes for which there are handlers, if a server with these capabilities reports them.
+// wanted returns the list changes that have handlers and that a server with these capabilities reports.
 func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -265,7 +265,7 @@ func (d *dispatcher) run() {
 	}
 }
 
-// take starts the delivery of n. If n was received, one span covers the delivery.
+// take starts the delivery of n. One span covers the delivery, except for a missed notification, which has no span.
 func (d *dispatcher) take(n *Notification) {
 	var left []*Handler
 	if n.behind == nil {

@@ -21,8 +21,8 @@ type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.Eli
 // HandleElicitation declares that the client shows forms, and calls h to show them: for elicitation/create of a legacy
 // server, and for requests for input of a modern one. The client fills missing fields of an accepted form with the
 // defaults of the requested schema. The content must match that schema; otherwise the server gets an error. A declined
-// or cancelled form is sent without content. If the schema is not a flat form of strings, numbers, booleans and choices
-// (but has a reference, a nested object or a combination of schemas), the client refuses the form with -32602 without
+// or cancelled form is sent without content. The schema must be a flat form of strings, numbers, booleans and choices.
+// If it has a reference, a nested object or a combination of schemas, the client refuses the form with -32602 without
 // calling h. [HandleURLElicitation] handles the other mode of elicitation; a client can have both features.
 // (specification 2026-07-28, client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {

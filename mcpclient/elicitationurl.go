@@ -23,8 +23,8 @@ type URLElicitation struct {
 	// you open it, and highlight its Hostname.
 	URL *url.URL
 
-	// Warning explains why the host may be misleading. Warning is empty if there is no such reason. Show the warning with
-	// the URL.
+	// Warning explains why the host may be misleading. Warning is empty if nothing about the host is misleading. Show the
+	// warning with the URL.
 	Warning string
 
 	visit *urlVisit

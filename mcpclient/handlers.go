@@ -7,12 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Each function in this file is like [HandleNotification], for one kind of notification, and decodes the notification.
+// Each function in this file is like [HandleNotification] for one kind of notification, and decodes the notification.
 // A notification that cannot be decoded counts as a violation and is otherwise ignored.
 //
 // The client also calls handlers of changes when it may have missed a change: after each gap that the metric
-// mcp_client.change.gap counts. So a handler that reads the list or resource again whenever it is called always has the
-// latest state.
+// mcp_client.change.gap counts. A handler that always reads the changed list or resource again is therefore never out
+// of date.
 
 // HandleToolListChanged calls h when the server's list of tools has changed, or may have changed while the client was
 // disconnected. (specification 2026-07-28, server/tools, "List Changed Notification")

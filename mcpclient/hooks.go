@@ -15,8 +15,8 @@ import (
 type hooks struct{ c *Client }
 
 // agreed returns the present session, for operations that must know the version before a call of method. If there is no
-// session and the options include WaitForReady, agreed waits for one. It returns the options with a deadline that
-// includes this wait.
+// session, agreed waits for one, provided that the options include WaitForReady. The returned options have a deadline
+// that includes this wait.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*conn.Session, []CallOption, error) {
 	a := c.cfg.asked(options)
 	by := c.cfg.endOf(a, time.Now())
@@ -68,8 +68,8 @@ func (h hooks) Missed(cause string) {
 	h.c.missed(cause, w.filter)
 }
 
-// Authorized is called when the client has new credentials. It drops the results and tools that belong to the previous
-// user alone.
+// Authorized is called when the client has new credentials. It drops the results and tools that are valid only for the
+// previous user.
 func (h hooks) Authorized() {
 	h.c.cache.dropPrivate()
 	h.c.tools.forgetPrivate()
@@ -90,17 +90,17 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// restoring marks a call that restores the state of earlier sessions. As with the handshake, the answer does not prove
-// that the server works.
+// restoring marks a call that restores the state of earlier sessions. The answer to such a call does not prove that the
+// server works; neither does the handshake.
 func restoring(a *asked) {
 	*a = asked{}
 	a.Own = true
 }
 
-// missed handles changes that the client may have missed. missed is called for every event that can lose a change: a
-// new session, a reopened stream, or a subscription that was renewed, was late or replaced another one. cause is a Gap
-// constant of package names. missed clears the cache and the known tools, counts and logs the gap, and calls the
-// handlers for the changes in f, which the server reports from now on.
+// missed handles a gap: changes that the client may have missed. The client calls missed after every event that can
+// lose a change: a new session, a reopened stream, or a subscription that was renewed, was late or replaced another
+// one. cause is a Gap constant of package names. The server reports the changes in f from now on; missed calls their
+// handlers. It also clears the cache and the known tools, and counts and logs the gap.
 func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {
 	c.cache.clear()
 	c.tools.forget()

@@ -93,8 +93,8 @@ func checkInputs(requests mcp.InputRequests) error {
 	return nil
 }
 
-// provide gets the requested input from the handlers, which also answer such requests of legacy servers, and prepares
-// the call to be sent again. (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
+// provide gets the requested input from the client's handlers, and prepares the call to be sent again. (specification
+// 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func (cl *call) provide(ctx context.Context) *Error {
 	c := cl.c
 	in := cl.input.required

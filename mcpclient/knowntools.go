@@ -103,8 +103,8 @@ func (m *knownTools) begin() *toolListing {
 	return l
 }
 
-// weigh adds a page of tools to the token estimate of l, and reports the estimate to the telemetry after the last page.
-// The estimate covers complete lists only: the tokens that the tools take in a model's context.
+// weigh adds a page of tools to the estimate of l: the tokens that the tools take in a model's context. After the last
+// page, weigh reports the estimate to the telemetry. There is no estimate for an incomplete list.
 func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	if l.cost == nil || !l.whole {
 		return
@@ -116,8 +116,8 @@ func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	}
 }
 
-// costOf returns the size of a page's tools. If the page has not changed, the size comes from the cache: estimating the
-// tokens again would take as long as all other work for a cached list.
+// costOf returns the size of a page's tools. The size of an unchanged page comes from the cache: estimating its tokens
+// again would take as long as all other work for a cached list.
 func (m *knownTools) costOf(page int, tools []*mcp.Tool) *instrument.ToolList {
 	sum := sumOf(tools)
 	if known := m.weighedBefore(page); known.sum == sum && known.cost != nil {
@@ -189,8 +189,8 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 	return r, nil
 }
 
-// knows reports whether the data of all tools are stored, and their sizes if l needs them. Then a cached list of one page
-// has nothing new.
+// knows reports whether the data of all tools are stored, and their sizes if l needs them. If so, reading a cached list
+// of one page again brings nothing new.
 func (m *knownTools) knows(l *toolListing) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,9 +234,9 @@ func (m *knownTools) stranger(tool string) bool {
 	return m.listed && m.known.tools.get(tool) == nil
 }
 
-// output returns the output schema of a tool. The schema is nil if the tool has none, if the tool is not listed, or if
-// the schema has a regular expression that Go cannot compile, as some schemas for JavaScript have. If the tools were
-// not listed since the last change, output lists them.
+// output returns the output schema of a tool. The schema is nil if the tool has none or is not listed. It is also nil
+// if it has a regular expression that Go cannot compile, as some schemas for JavaScript have. If the tools were not
+// listed since the last change, output lists them.
 func (m *knownTools) output(ctx context.Context, tool string, options []CallOption) (*schema.Schema, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {
@@ -273,8 +273,8 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 }
 
 // list lists all tools, stores their data, and returns the data of one tool, or nil if that tool is not in the list. If
-// the list changes during the listing, the data of the tool is returned but not stored. Otherwise the call could fail,
-// because some servers announce a change as soon as a session begins.
+// the list changes during the listing, list returns the data of the tool but does not store it. An error instead would
+// make calls fail, because some servers announce a change as soon as a session begins.
 func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
 	mirrors := m.mirrors()
 	for t, err := range m.c.Tools(ctx, options...) {
@@ -297,7 +297,7 @@ func (m *knownTools) mirrored(tool string) []mirror.Param {
 	return t.params()
 }
 
-// find returns the data of a tool, or nil, and reports whether this answer is certain.
+// find returns the stored data of a tool, or nil. It returns false if listing the tools again may give a better answer.
 func (m *knownTools) find(tool string) (_ *toolSchema, certain bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -25,10 +25,10 @@ type listener struct {
 }
 
 // listen keeps a subscription open until session s ends. The subscription covers the changes that the client has
-// handlers for or is subscribed to, and that the server reports. (Legacy servers report changes of lists without a
-// subscription.) listen opens a new subscription when the old one ends, and when the filter changes. If the filter has
-// changed, the client still reads the old subscription for a while after the new one is open, see [replaced]. If the
-// new subscription fails, for example because of one bad URI, the old one stays open. If the acknowledgement of the
+// handlers for or is subscribed to, as far as the server reports them. (Legacy servers report changes of lists without
+// a subscription.) listen opens a new subscription when the old one ends, and when the filter changes. If the filter
+// has changed, the client still reads the old subscription for a while after the new one is open, see [replaced]. If
+// the new subscription fails, for example because of one bad URI, the old one stays open. If the acknowledgement of the
 // server omits a resource, the listener asks for the resource again later: the acknowledgement gives no reason, and a
 // gateway may have lost one of its servers for a moment only. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
@@ -103,8 +103,8 @@ func (l *listener) renew(w *wish) bool {
 	return true
 }
 
-// unheard returns the lists that may have changed before the server agreed to report their changes: after a gap all
-// lists, otherwise the lists that the client has requested without a subscription to their changes.
+// unheard returns the lists that may have changed before the server agreed to report their changes. After a gap, these
+// are all lists. Otherwise, they are the lists that the client requested while it had no subscription to their changes.
 func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
 	var before mcp.SubscriptionFilter
 	if l.open != nil {

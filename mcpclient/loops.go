@@ -25,7 +25,7 @@ import (
 // The client groups calls by conversation: by the member gen_ai.conversation.id of the context's baggage, see
 // telemetry.ContextWithConversation. All calls without this member form one conversation. The client keeps the last 64
 // calls of each of the 64 most recent conversations. It keeps only hashes, with a key of the process. Of arguments or
-// results above 8 KiB, it hashes only the length and the first and last 4 KiB, so two values that differ only in the
+// results above 8 KiB, it hashes only the length and the first and last 4 KiB. So two values that differ only in the
 // middle count as equal. The detection covers [Client.CallTool] and the functions that are built on it, and
 // [Client.Call] with [mcp.CallToolParams], but not calls that become tasks. Only results and errors of the server count
 // as outcomes of calls.

@@ -23,7 +23,7 @@ type CallFunc func(ctx context.Context, method string, params, result any, optio
 //	}
 //
 // The returned function runs inside the CLIENT span of the call: [trace.SpanFromContext] of its context returns that
-// span, which ends with the error that the middleware returns. A cached result needs no request and has no span.
+// span. The span ends with the error that the middleware returns. A cached result needs no request and has no span.
 //
 // The function must pass the options on, because some belong to the client. It may append other options, which take
 // precedence.
@@ -47,8 +47,8 @@ func (c *Client) interpose() error {
 	return nil
 }
 
-// intercept makes a call through the middleware. The middleware gets a single option that combines all options. So the
-// slice of options need not be on the heap, which matters most for a client without middleware.
+// intercept makes a call through the middleware. It combines all options into one before it passes them on, so that the
+// slice of options need not be on the heap. Clients without middleware gain most from that.
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
 	return c.operate(ctx, method, params, options, func(ctx context.Context, options []CallOption) error {
 		all := &asked{logLevel: c.logLevel.level()}

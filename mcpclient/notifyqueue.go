@@ -45,8 +45,8 @@ func (q *notifyQueue) push(n *Notification) (p pushed) {
 	return p
 }
 
-// fits reports whether n fits into a queue that already holds other notifications. others is the number of these, and
-// size is their total size in bytes.
+// fits reports whether n fits into a queue that already holds other notifications. others is the number of those
+// notifications, and size is their total size in bytes.
 func (q *notifyQueue) fits(others, size int, n *Notification) bool {
 	return others < q.limit && (others == 0 || q.bytes == 0 || size+n.held() <= q.bytes)
 }

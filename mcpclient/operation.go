@@ -14,10 +14,10 @@ import (
 // An operation is a user's call. It may need several requests, for example to list the tools before a tool call. The
 // timeout of the operation covers all of them until the server requests input, because a person may take time.
 
-// operate runs the function do as one operation. The operation consists of a call of method with these params, and of
-// the steps before that call, such as waiting for a connection, listing the tools, a check, or middleware. The
-// operation's span begins here and ends with the error of do. do must make the call with the context and the options
-// that it gets. A call of operate inside do belongs to the outer operation.
+// operate runs the function do as one operation. The operation consists of a call of method with these params and of
+// the steps before that call: waiting for a connection, listing the tools, checks, middleware. The operation's span
+// begins here and ends with the error of do. do must make the call with the context and the options that it gets. A
+// call of operate inside do belongs to the outer operation.
 func (c *Client) operate(ctx context.Context, method string, params any, options []CallOption,
 	do func(ctx context.Context, options []CallOption) error) error {
 	o := c.newCall(method, params)
@@ -48,8 +48,8 @@ func (c *Client) operate(ctx context.Context, method string, params any, options
 	return err
 }
 
-// lend lends the operation of o to cl. It returns false if another call already has the operation, or if cl is a
-// different call: middleware may make several calls at once, or calls of other methods.
+// lend lends the operation of o to cl. It returns false if another call already has the operation, because middleware
+// may make several calls at once. It also returns false for calls of other methods or targets.
 func (o *call) lend(cl *call) bool {
 	return o.Method == cl.Method && mcp.TargetOf(o.params) == mcp.TargetOf(cl.params) && o.Lend(&cl.Request)
 }
@@ -85,8 +85,8 @@ func (c *Client) failed(ctx context.Context, method string, params any, options 
 	return c.operate(ctx, method, params, options, func(context.Context, []CallOption) error { return err })
 }
 
-// endedBy returns the result, for the telemetry, of an operation that returns err to its caller. It returns nil if the
-// last request has already recorded this outcome.
+// endedBy describes the end of an operation for the telemetry. err is the error that the caller gets. The result is nil
+// if err is nil, or if the last request has already recorded this outcome.
 func endedBy(err error) *instrument.Result {
 	if _, asked := errors.AsType[*InputRequiredError](err); asked || err == nil {
 		return nil
@@ -100,7 +100,7 @@ func endedBy(err error) *instrument.Result {
 	return &instrument.Result{Err: err}
 }
 
-// until sets the deadline for the first request of a call and for the steps before it.
+// until sets the deadline for the first request of a call and for all steps before that request.
 func until(by time.Time) CallOption { return func(a *asked) { a.By = by } }
 
 // timed adds the deadline of the operation to the options. begun is the start of the operation.

@@ -130,9 +130,9 @@ type Timeouts struct {
 	// means 10 s. The probe for a modern server gets a quarter of it.
 	Init time.Duration
 
-	// Start replaces Init, if Start is longer, in the first attempt to connect until the server process has written to its
-	// standard output, because the server may be starting or being installed. After the first line of output, and in every
-	// later attempt, Init applies. Zero means 60 s.
+	// Start replaces Init, if Start is longer, in the first attempt to connect, because the server process may still be
+	// starting or being installed. After the server's first line on standard output, and in every later attempt, Init
+	// applies. Zero means 60 s.
 	Start time.Duration
 
 	// Auth replaces Init while a message of the handshake waits for an authorization, which may involve a person. After
@@ -150,8 +150,8 @@ type Backoff struct {
 	// Min and Max are the shortest and the longest delay between attempts. Zero means 1 s for Min and 30 s for Max. Each
 	// delay varies by ±50 %, so that the clients of a restarted server do not all reconnect at the same time. The delay
 	// doubles until a session has answered a call or has lasted for Max, so a server that dies after each handshake is not
-	// restarted continuously. If a busy server states a longer delay, the client waits that long, plus a random part of up
-	// to half of the delay or half of Max, whichever is less. This wait is at most 10 min.
+	// restarted continuously. If a busy server states a longer delay, the client waits that long and a random time more:
+	// up to half of the delay or half of Max, whichever is less. This wait is at most 10 min.
 	Min, Max time.Duration
 
 	// Attempts is the number of attempts to connect after which a client that was never ready gives up for good. Zero

@@ -218,10 +218,10 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether to yield an item with this name. It returns true for every name except in three cases, in which
-// names that were already yielded are not new: the list was started again, the cursor of the page was empty (so the
-// server may have started the list again), or the page cuts the list short. isNew does not record the names of the last
-// page, because no page follows.
+// isNew reports whether to yield an item with this name. It returns false only for names that were already yielded, and
+// only in three cases: the list was started again, the cursor of the page was empty (so the server may have started the
+// list again), or the page cuts the list short. isNew does not record the names of the last page, because no page
+// follows.
 func (w *walk) isNew(name string, last, cut bool) bool {
 	if w.anew || w.followsEmpty() || cut {
 		return !w.yielded[maphash.String(w.seed, name)]

@@ -27,10 +27,10 @@ type SamplingOptions struct {
 	Context bool
 
 	// MaxToolRounds is the maximum number of tool rounds in a conversation. A round consists of tool uses by the model and
-	// their results. The client refuses a request that contains this number of rounds or more with -32602, unless its
-	// toolChoice is none, which makes the model finish. Zero means 32, and a negative value means no limit. Only the
-	// rounds in the request count. If a server omits earlier rounds, the client cannot count them, and the handler must
-	// apply limits of its own. (specification 2026-07-28, client/sampling, "Security Considerations")
+	// their results. The client refuses a request with this number of rounds or more, with -32602. It accepts the request
+	// if its toolChoice is none, because the model then finishes. Zero means 32, and a negative value means no limit. Only
+	// the rounds in the request count. If a server omits earlier rounds, the client cannot count them, and the handler
+	// must apply limits of its own. (specification 2026-07-28, client/sampling, "Security Considerations")
 	MaxToolRounds int
 }
 

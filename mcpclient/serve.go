@@ -64,8 +64,8 @@ func (a *answering) add(method string, h RequestHandler) error {
 	return nil
 }
 
-// complete adds the handlers that every client has. alone means that the handlers need no wrappers; then clients
-// without other handlers share onlyPing.
+// complete adds the handlers that every client has. alone means that no middleware wraps the handlers. In that case,
+// clients without handlers of their own share onlyPing.
 func (a *answering) complete(alone bool) {
 	switch {
 	case len(a.handlers) == 0 && alone:

@@ -24,8 +24,8 @@ import (
 // server does not answer, the client tries again after Backoff.Min to Backoff.Max of [Options]. If the server refuses,
 // the client emits the record mcp_client.subscription.lost. A legacy server gives a reason for the refusal, and the
 // client tries again in the next session. A modern server gives no reason, and the client asks it again after
-// Backoff.Min to Backoff.Max. Subscribing to a resource twice has the same effect as once, and one unsubscription ends
-// the subscription.
+// Backoff.Min to Backoff.Max. A second subscription to the same resource has no effect, and one unsubscription ends the
+// subscription.
 //
 // With a modern server, the client changes its subscription by opening a new one. It reads the old subscription for
 // another 5 s, so handlers may get a change twice. If there are more than 4 replacements in that time, the client ends
@@ -211,7 +211,7 @@ func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 }
 
 // isRefusal reports whether err is an error of the server, or permanent. An internal error does not count, because a
-// gateway returns it while one of its servers is away.
+// gateway returns an internal error while one of its servers is away.
 func isRefusal(err error) bool {
 	said, answered := errors.AsType[*mcp.Error](err)
 	answered = answered && said.Code != mcp.CodeInternalError

@@ -197,8 +197,8 @@ func (subs *subscriptions) superseded(id int64, n *Notification) string {
 	return ""
 }
 
-// brings reports whether r may also report the change that n reports: a change of any list, or of a resource in the
-// filter of r. It returns false for a resource that is only a part of a resource in the filter.
+// brings reports whether r may also report the change in n: a change of any list, or of a resource in the filter of r.
+// It returns false for a part of such a resource.
 func (r *replaced) brings(n *Notification) bool {
 	if n.Method != mcp.NotificationResourceUpdated {
 		return onlySubscribed(n.Method)

@@ -68,7 +68,7 @@ type refusal struct {
 	err   *Error
 }
 
-// wish is the set of changes that the client wants reports of in a session.
+// wish is the set of changes that the server should report in a session.
 type wish struct {
 	filter  mcp.SubscriptionFilter
 	asked   bool            // a caller waits for the server's answer

@@ -15,9 +15,8 @@ import (
 const cancelTaskTimeout = 5 * time.Second
 
 // abandon asks the server once to cancel the task, because its caller no longer waits. err is the reason, or nil for a
-// reason outside of the client. If err means that there is no task to cancel, abandon does nothing. abandon returns
-// when the request has been sent, and does not wait for the answer. (extension io.modelcontextprotocol/tasks, "Task
-// Cancellation")
+// reason outside of the client. If err means that the task does not exist any more, abandon does nothing. abandon does
+// not wait for the server's answer. (extension io.modelcontextprotocol/tasks, "Task Cancellation")
 func (t *Task) abandon(ctx context.Context, err *Error) {
 	if _, over := t.outcome(); over || err != nil && (errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrUnsupported)) {
 		return
@@ -105,9 +104,9 @@ func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) 
 	return r.Task, err == nil
 }
 
-// GivenUp keeps the request of an abandoned call open over HTTP, until lateTaskTime has passed, if the call requested a
-// task: the client must not cancel such a request, but only its task, see disown. On a shared stream, nothing has to be
-// kept open.
+// GivenUp keeps the request of an abandoned call open over HTTP, for lateTaskTime, if the call requested a task. The
+// client must not cancel such a request; it cancels only the task: see disown. On a shared stream, there is no
+// request to keep open.
 func (cl *call) GivenUp(s *conn.Session, reason string) (_ string, tell bool) {
 	if !cl.tasks.asked || !s.OverHTTP {
 		return reason, !cl.tasks.asked

@@ -129,7 +129,8 @@ func (cl *call) paramsFor(s *conn.Session) any {
 }
 
 // readLegacyTask stores the task in the answer to cl, and reports whether there is one. A server without tasks answers
-// with a normal result. readLegacyTask does not consume the answer, because another decoder reads such a result.
+// with a normal result instead. readLegacyTask does not consume the answer, because another decoder reads normal
+// results.
 func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	var r mcp.LegacyCreateTaskResult
 	if _, err := mcp.Decode(m.Middle(), &r); err != nil || m.Check() != nil {
@@ -147,7 +148,7 @@ func taskOf(t *mcp.LegacyTask) mcp.Task {
 	}
 }
 
-// relate wraps the handlers, so that the answer to a request that belongs to a server's task refers to that task.
+// relate wraps the handlers for requests of a server's task: each answer then refers to the task of its request.
 // (specification 2025-11-25, basic/utilities/tasks, "Associating Task-Related Messages")
 func (t *tasking) relate(handlers map[string]RequestHandler) {
 	if !t.declared() {

@@ -48,8 +48,8 @@ func (t *Task) isLegacy() bool {
 	return t.legacy
 }
 
-// inLegacy is like isLegacy, but waits for a session first if necessary. The session determines the kind of a resumed
-// task, and whether the server supports requests about a task of 2025-11-25.
+// inLegacy is like isLegacy, but waits for a session first if necessary. The session shows which kind of task a resumed
+// task is, and whether the server supports requests about tasks of 2025-11-25.
 func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
 	made, legacy, id := t.made, t.legacy, t.state.TaskID
@@ -120,7 +120,7 @@ func (t *Task) listen() {
 		})))
 }
 
-// stopAsking ends the request for the result, and removes the handler of the notifications, of a Wait call.
+// stopAsking undoes the requests of a Wait call: it ends the request for the result and stops listening.
 func (t *Task) stopAsking() {
 	if t.old.deafen != nil {
 		t.old.deafen()
@@ -168,8 +168,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy handles the result or the notification that ended pauseLegacy. It reports whether there was a result or a
-// notification.
+// hearLegacy handles the result or the notification that ended pauseLegacy. It returns false if neither has arrived.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():

@@ -27,9 +27,9 @@ func asTask(next roundTrip) roundTrip {
 	}
 }
 
-// taskCreated continues a call after the server has made it a task. It either gives the task to the caller, or waits
-// for the outcome of the task, which is the answer that the server would have given without a task. If the caller stops
-// waiting, taskCreated abandons the task.
+// taskCreated continues a call after the server has made it a task. It gives the task to the caller, or waits for the
+// outcome of the task: the answer that the server would have given without a task. If the caller stops waiting,
+// taskCreated abandons the task.
 func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the task is not part of the result

@@ -19,8 +19,8 @@ func (m *knownTools) mirrors() bool {
 	return m.c.core.Present().OwnStreams
 }
 
-// check reports the tools that could not be decoded. Over HTTP, it also removes tools whose schemas violate the rules for
-// mirrored parameters, as the specification requires. So an invalid tool does not affect the other tools.
+// check reports the tools that could not be decoded. Over HTTP, it also removes tools whose schemas violate the rules
+// for mirrored parameters. The specification requires that, so that one invalid tool does not affect the others.
 func (m *knownTools) check(r *mcp.ListToolsResult) {
 	for _, t := range r.Unreadable {
 		m.c.core.Telemetry.ToolRejected(t.Name, t.Err)
@@ -37,9 +37,9 @@ func (m *knownTools) check(r *mcp.ListToolsResult) {
 	})
 }
 
-// call calls a tool with arguments that may have to be repeated in headers. If the server reports a header mismatch, or
-// the arguments do not fit the known schema, the tool may have changed. Then call lists the tools again and sends the
-// call, which was refused or not sent, once more. Both attempts share the timeout of one call.
+// call calls a tool with arguments that may have to be repeated in headers. The tool may have changed if the server
+// reports a header mismatch, or if the arguments do not fit the known schema. In both cases the tool has not run: call
+// lists the tools again and repeats the call once. Both attempts share the timeout of one call.
 func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r any, options []CallOption) error {
 	m.c.operations.enter()
 	defer m.c.operations.leave()

@@ -161,8 +161,8 @@ func (c *Client) callToolInto(ctx context.Context, p *mcp.CallToolParams, out an
 	return unusableOutput(p.Name, err)
 }
 
-// readOutput decodes structured content into out, a pointer. It reports whether the content matches s; everything
-// matches a nil s.
+// readOutput decodes structured content into out, a pointer. It reports whether the content matches s. A nil s accepts
+// any content.
 func readOutput(ctx context.Context, s *schema.Schema, content json.RawMessage, out any) (matches bool, err error) {
 	if err := weigh.Decoding(content, out); err != nil {
 		return true, err

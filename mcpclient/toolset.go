@@ -142,7 +142,7 @@ func (s *toolSet) drop(name string) {
 
 func cost(name string, t *toolSchema) int { return len(name) + t.size + toolOverhead }
 
-// newToolSchema extracts the data of a tool. mirrors means that parameters are repeated in headers.
+// newToolSchema extracts the data of a tool. If mirrors is true, the data includes the parameters to repeat in headers.
 func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 	s := &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
 	// assign the constants, because the tool's own string would keep the whole frame in memory

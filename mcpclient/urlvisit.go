@@ -19,7 +19,7 @@ type URLElicitationOptions struct {
 	// the handler has sent the user.
 	Completed func(ctx context.Context, e *URLElicitation)
 
-	// RetryWithin is how long a call waits if a server of 2025-11-25 refuses it until the user has visited URLs (error
+	// RetryWithin bounds the wait of a call that a server of 2025-11-25 refuses until the user has visited URLs (error
 	// -32042). If the user goes to all URLs, the client sends the call again after the server or [URLElicitation.Complete]
 	// has reported that the user is done. Otherwise, or when the time is over, the call fails with the server's error.
 	// Zero means 5 min. A negative value means that the call fails at once, without a call of the handler. (specification
@@ -122,8 +122,8 @@ func (v *urlVisits) forget(visit *urlVisit) {
 	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit && !o.made })
 }
 
-// completed records that the user is done. It runs in the goroutine that reads the connection, so that a later call
-// from any handler sees the completed visit.
+// completed records that the user is done. It runs in the goroutine that reads the connection, so that a call from any
+// later handler finds the visit completed.
 func (v *urlVisits) completed(n *Notification) {
 	var p mcp.ElicitationCompleteParams
 	if v == nil || n.Decode(&p) != nil {

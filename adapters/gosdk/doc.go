@@ -7,8 +7,8 @@
 //
 // Details that may surprise:
 //
-//   - Middleware added before this middleware runs inside its spans, and middleware added later runs around them. If
-//     middleware sends a request twice, there are two spans if it was added later, and one span otherwise.
+//   - Middleware that was added before the instrumentation runs inside the spans. Middleware that is added later runs
+//     around the spans. So a request that middleware sends twice has one span in the first case and two in the second.
 //   - The SDK repeats a call for a server that asks for input (multi round-trip requests) inside its own middleware.
 //     One CLIENT span covers all rounds; each round is a SERVER span under it.
 //   - The SDK gives middleware neither the ids of requests nor the sizes of messages, and its middleware does not see

@@ -33,8 +33,8 @@ func HTTPHandler(h http.Handler) http.Handler {
 	})
 }
 
-// ambient returns ctx with the span around the handling of a message as the current span: the span of its HTTP request
-// if known, otherwise none.
+// ambient returns the context for the handling of a message. Its current span is the span of the message's HTTP
+// request, or none if that span is unknown.
 func ambient(ctx context.Context, method string, s *mcp.ServerSession, extra *mcp.RequestExtra) context.Context {
 	if extra == nil || extra.Header == nil {
 		return withoutSpan(ctx)

@@ -23,8 +23,8 @@ const (
 // modern is the first version of the protocol without sessions.
 const modern = "2026-07-28"
 
-// link is one connection of a client, from the attempt to connect to its end. Its states are those of this module's own
-// client, as far as the SDK shows them. The SDK connects only once, so there is no backoff.
+// link is one connection of a client, from the attempt to connect to its end. The link has the states of this module's
+// own client, as far as the SDK shows them. The SDK connects only once, so there is no backoff.
 type link struct {
 	tel     *instrument.Client
 	network instrument.Network
@@ -54,7 +54,7 @@ func (l *link) up() {
 }
 
 // identify sets the peer as soon as its version is known. The SDK stores the version after it has processed the answer
-// to server/discover, without a lock, so identify reads it only where the SDK reads it as well.
+// to server/discover, without a lock. So identify reads the version only where the SDK itself reads it.
 func (l *link) identify(method string, s *mcp.ClientSession) {
 	if l.peer.Load() != nil || method == methodInitialize || method == methodDiscover ||
 		isNotification(method) && method != methodInitialized {
@@ -130,8 +130,9 @@ func (l *link) called(err error) {
 	l.lost = l.lost || err != nil && isLost(err)
 }
 
-// over records the end of the session. err is nil if one side closed it in order. The SDK does not report which side,
-// and treats the end of a stream as such a close; but the SDK closes no session with calls in flight.
+// over records the end of the session. err is nil if one side closed the session in order. The SDK does not report
+// which side did so. It also reports the end of a stream without an error; but it closes no session with calls in
+// flight, so finish takes an end with such calls for a lost connection.
 func (l *link) over(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 const rosterPause = time.Second
 
 // roster caches the names of a server's tools or prompts, so that metrics contain no names that a client invented. The
-// SDK has no function that returns them, so roster lists them as a client does: when roster does not know a name, but
-// at most once a second for invented names.
+// SDK has no function that returns the names, so roster lists them as a client does. An unknown name causes a list, but
+// at most once a second, because clients may invent any number of names.
 type roster struct {
 	mu     sync.Mutex // guards the fields below
 	names  map[string]bool

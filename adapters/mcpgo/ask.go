@@ -107,7 +107,7 @@ func (a *asker) start(ctx context.Context, method mcp.MCPMethod) (context.Contex
 	return ctx, op
 }
 
-// In mcp-go, the params of sampling/createMessage and roots/list have no _meta: only elicitation/create carries the
+// mcp-go has no _meta in the params of sampling/createMessage and roots/list: only elicitation/create can carry the
 // trace context.
 
 func (a *asker) sample(ctx context.Context, s asking, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {

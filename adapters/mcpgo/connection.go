@@ -12,8 +12,8 @@ import (
 // modern is the first version of the protocol without sessions.
 const modern = "2026-07-28"
 
-// connection is the connection of a transport, from its start to its end. Its states are those of this module's own
-// client, as far as mcp-go shows them. mcp-go connects only once, so there is no backoff.
+// connection is the connection of a transport, from its start to its end. The connection has the states of this
+// module's own client, as far as mcp-go shows them. mcp-go connects only once, so there is no backoff.
 type connection struct {
 	tel *instrument.Client
 

@@ -152,8 +152,8 @@ func withTrace(op *instrument.Op, params any) any {
 	return fields
 }
 
-// withTraceJSON returns a copy of meta, which may be empty, with a trace context. It decodes meta only if meta may
-// contain a trace context already.
+// withTraceJSON returns a copy of meta with a trace context. meta may be empty. Decoding it is necessary only if it may
+// already contain a trace context.
 func withTraceJSON(trace *instrument.TraceContext, meta json.RawMessage) (json.RawMessage, bool) {
 	for key := range trace.Keys() {
 		if bytes.Contains(meta, []byte(key)) {

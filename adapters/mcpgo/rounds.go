@@ -41,9 +41,9 @@ func (k *kept[K, V]) take(key K) (value V, ok bool) {
 	return value, false
 }
 
-// rounds are the requests whose answers ask for input. The request with the input repeats the server's state, which
-// distinguishes it from other requests for the same target. If the server gives no state, only the target distinguishes
-// the request.
+// rounds are the requests whose answers ask for input. The request that brings the input repeats the server's state,
+// which distinguishes it from other requests for the same target. Without a state, only the target distinguishes the
+// requests.
 type rounds struct{ kept[roundKey, round] }
 
 type roundKey struct{ method, target, state string }

@@ -23,8 +23,8 @@ type AttemptStart struct {
 	// the caller that wants the connection.
 	Parent Ref
 
-	// Previous names the span of the preceding attempt. An attempt with a Previous starts its own trace and links to that
-	// span, because such an attempt belongs to no caller's request, and a connection may be lost and restored for weeks.
+	// Previous names the span of the preceding attempt. An attempt with a Previous belongs to no caller's request, so it
+	// starts its own trace, with a link to that span. One trace for all attempts could last for weeks.
 	Previous Ref
 }
 
@@ -44,7 +44,7 @@ type Attempt struct {
 type attemptKey struct{ kind, errorType string }
 
 // StartAttempt starts an attempt to connect. The returned context is for the requests of the negotiation: their spans
-// become children of the attempt's span. Nothing that outlives the attempt may use it.
+// become children of the attempt's span. The context must not be used after the attempt.
 func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Context, Attempt) {
 	if c == nil {
 		return ctx, Attempt{}

@@ -16,9 +16,9 @@ import (
 // StartAuthStep starts one step of an authorization. step is one of the Auth constants. The returned context is for the
 // work of the step. The returned function ends the step, with its error or nil.
 //
-// The provider of the span in ctx creates the span of the step, because an authorizer has no client. Without a span in
-// ctx, nothing is recorded. If the step fails, only the result of the error's ErrorType method is recorded, because the
-// text of the error may contain a secret.
+// The step has no client, so the provider of the span in ctx creates the span of the step. Without a span in ctx,
+// nothing is recorded. If the step fails, only the result of the error's ErrorType method is recorded, because the text
+// of the error may contain a secret.
 func StartAuthStep(ctx context.Context, step string) (context.Context, func(error)) {
 	around := trace.SpanFromContext(ctx)
 	if !around.SpanContext().IsValid() {

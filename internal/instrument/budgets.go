@@ -6,16 +6,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// places holds the budgets of the instruments of all clients, or of all servers. All instruments that have the name of
-// the client or server as their only attribute share the budget plain, because they have the same attribute sets.
+// places holds the budgets of the instruments of all clients, or of all servers. Instruments with only one attribute,
+// the name of the client or server, have the same attribute sets. They share the budget plain.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
 	session, transition, attempt, lookup, execution, result, loop, toolChange, gap, task, taskEnd, policy,
 	refusal series.Budget
 }
 
-// init reserves places in each budget: see [series.Budget.Keep]. The last number in each row is the number of sets in
-// the shortest form, for one name.
+// init reserves places in each budget: see [series.Budget.Keep]. The last number in each row is the number of attribute
+// sets of one name in the shortest form.
 func (p *places) init() {
 	const directions, kinds, failedOrNot, withToolOrNot, usual = 2, 4, 2, 2, words.SetsForGroups
 	for _, b := range []struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // Change is the parent span of all notifications about one change, such as an update of a resource, to several clients.
-// So these notifications are in one trace. A Change must be used by one goroutine. The zero Change has no span.
+// It puts these notifications into one trace. A Change must be used by one goroutine. The zero Change has no span.
 type Change struct{ span trace.Span }
 
 // StartChange starts a trace with the span of a change. The caller ends the Change exactly once. The Change has no span

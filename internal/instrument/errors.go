@@ -57,8 +57,8 @@ type Result struct {
 // conventions for MCP, error.type of a server span)
 var requestErrorCodes = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 
-// isError reports whether an answer with this code is an error of this side. In the answer to a sent request, every
-// code is. In the answer to a received request, every code is, except those in requestErrorCodes.
+// isError reports whether an answer with this code counts as an error of this side. For a sent request, every code
+// counts. For a received request, every code counts except those in requestErrorCodes.
 func isError(d telemetry.Direction, code int64) bool {
 	return d == telemetry.DirectionSent || !requestErrorCodes[code]
 }

@@ -73,8 +73,8 @@ type caller struct {
 	requests atomic.Int64
 }
 
-// callers holds the implementations of the clients of all servers with one name. The implementations are kept forever,
-// like the attribute sets of other counters. So the counts stay when a server ends.
+// callers holds the implementations of all clients of the servers with one name. They are never removed, like the
+// attribute sets of other counters, so the counts stay when a server ends.
 type callers struct {
 	server string
 	implementations[*caller]

@@ -52,8 +52,8 @@ func (l *logs) loggers() *loggers {
 	return l.made.Load()
 }
 
-// emit writes the log record of an event outside of an operation, without waiting for the handler. Callers check
-// enabled or allows first, so that they build no record in vain.
+// emit writes the log record of an event outside of an operation, without waiting for the handler. To build no record
+// in vain, callers check enabled or allows first.
 func (l *logs) emit(ctx context.Context, level slog.Level, event string, fields ...slog.Attr) {
 	write(ctx, l.loggers().beside, level, event, fields)
 }
@@ -112,8 +112,8 @@ func (l *logs) flightRecord(ctx context.Context) {
 	l.emit(ctx, slog.LevelInfo, l.side.events.flight, appendCount(fields, l.side.keys.suppressed, r.Suppressed)...)
 }
 
-// flush logs, for each key, how many records were suppressed since the last written one. It skips loops, because a
-// record of a loop needs the tool, and the limiter does not store the tool.
+// flush logs, for each key, how many records were suppressed since the last written one. It skips loops: a record of a
+// loop names the tool, and the limiter does not store the tool.
 func (l *logs) flush() {
 	made := l.made.Load()
 	if made == nil {

@@ -181,7 +181,7 @@ func execution(tool string) []attribute.KeyValue {
 	}
 }
 
-// same returns a measurement with the same attributes in its forms own and group, and with no other form.
+// same returns a measurement whose forms own and group have the same attributes. It has no other form.
 func same(attrs ...attribute.KeyValue) measured { return measured{own: attrs, group: attrs} }
 
 // ofTool returns a measurement with a tool name as its only attribute.

@@ -67,8 +67,8 @@ func (m *metrics) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
 	return append(slices.Clip(attrs), m.side.transport())
 }
 
-// recordsOutcome reports whether metrics record the outcome itself. They do if the outcome is known, or if it is one of
-// the first unknown outcomes.
+// recordsOutcome reports whether metrics record the outcome itself. It returns true for a known outcome, and for the
+// first few unknown outcomes.
 func (m *metrics) recordsOutcome(o outcome) bool {
 	if o.known() {
 		return true

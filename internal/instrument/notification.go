@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notified counts and logs a notification that was handled, or that the transport has accepted.
+// notified counts and logs a notification that a handler has handled or that the transport has accepted.
 func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	if op.direction == telemetry.DirectionSent && !op.progress.accepted {
 		return

@@ -54,8 +54,8 @@ func newOpNames(k opNamesKey) *opNames {
 	return &opNames{k.opKey, flight.SubjectOf(k.method, k.target), spanName(k.method, k.target), startOptions(k)}
 }
 
-// operation returns the shared state of the operations with these names. exact is false if the state has other names,
-// because the names are unknown or exceed the limits.
+// operation returns the shared state of the operations with these names. If a name is unknown or exceeds a limit, the
+// state has other names, and exact is false.
 func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known,
 	targetKnown bool) (info *opInfo, exact bool) {
 	if kind == NoTarget {

@@ -75,9 +75,9 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 	}
 }
 
-// logOutcome writes the record of the end of a request. Like logRound and logToolError it is not inlined into logEnd:
-// inlined, its fields took 2.6 KiB of stack, and the stacks of a server's goroutines grew even where nothing was
-// logged.
+// logOutcome writes the record of the end of a request. Like logRound and logToolError, it is not inlined into logEnd.
+// The fields of an inlined logOutcome took 2.6 KiB of stack, so the stacks of a server's goroutines grew even when
+// nothing was logged.
 //
 //go:noinline
 func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, elapsed time.Duration, suppressed int) {

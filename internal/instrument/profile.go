@@ -13,9 +13,9 @@ import (
 // profile of a span. (github.com/grafana/pyroscope-go/otelpyroscope)
 const labelSpanID = "span_id"
 
-// Labelled calls f. If telemetry.WithProfileLabels is set, f runs with the profile labels of the operation in addition
-// to the labels of ctx. The goroutines that f starts and the context of f have these labels, too. After the call the
-// goroutine has the labels of ctx again, even if f panics.
+// Labelled calls f. If telemetry.WithProfileLabels is set, f runs with the profile labels of ctx and of the operation.
+// The goroutines that f starts and the context of f have these labels too. After the call, the goroutine has only the
+// labels of ctx, even if f panics.
 func (op *Op) Labelled(ctx context.Context, f func(ctx context.Context)) {
 	if op.side == nil || !op.side.tel.ProfileLabels {
 		f(ctx)
@@ -54,7 +54,8 @@ func (s *side) labelled(ctx context.Context, method, tool string, f func(ctx con
 }
 
 // SetLabels replaces the profile labels of the goroutine with the labels of ctx, if telemetry.WithProfileLabels is set.
-// SetLabels is for a goroutine that one handler has started and that works for all handlers.
+// It is for a goroutine that works for all handlers: otherwise the goroutine would keep the labels of the handler that
+// started it.
 func (s *Server) SetLabels(ctx context.Context) {
 	if s != nil {
 		s.setLabels(ctx)

@@ -67,8 +67,8 @@ func (t *traces) shared(all baggage.Baggage) baggage.Baggage {
 	return all
 }
 
-// declared returns the keys that the propagator declares, without the W3C's. It returns none before a global propagator
-// is set. After that the keys do not change, so the propagator is asked only once.
+// declared returns the keys that the propagator declares, without the W3C's. It returns none as long as no global
+// propagator is set. After that, the keys never change, so declared asks the propagator only once.
 func (h *hub) declared() []string {
 	if known := h.fields.Load(); known != nil {
 		return *known
@@ -81,8 +81,8 @@ func (h *hub) declared() []string {
 	return others
 }
 
-// overNetwork reports whether the other end is on a network, and so may be a foreign program on a foreign machine. The
-// user has started or chosen a peer behind pipes or a Unix socket, or in the same process.
+// overNetwork reports whether the other end is on a network. Such a peer may be a foreign program on a foreign machine.
+// The user has started or chosen every other peer: behind pipes or a Unix socket, or in the same process.
 func (t *traces) overNetwork() bool {
 	switch t.side.base.Transport {
 	case "pipe", "unix":

@@ -59,8 +59,8 @@ func (s *Server) StartHandler(ctx context.Context, in Incoming) (_ context.Conte
 }
 
 // StartRequest starts the operation of a request or notification that the server is about to send. The returned context
-// is for sending it. The caller ends the operation exactly once. A server's request has no correlation id, because it
-// is sent only once.
+// is for the sending. The caller ends the operation exactly once. A server sends a request only once, so the request
+// has no correlation id.
 func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
 	if s == nil {
 		return ctx, Op{}

@@ -110,8 +110,8 @@ func statusText(r *Result) string {
 	return errorText(r)
 }
 
-// closeSpan ends the span, unless it is borrowed. The end time is the time of the answer. If the span was kept beyond
-// the answer, for the caller's check of the answer, and no other request follows, the end time is now.
+// closeSpan ends the span, unless the span belongs to the caller. The end time is the time of the answer, with one
+// exception. If the caller still had to check the answer, and no other request follows, the end time is now.
 func (op *Op) closeSpan() {
 	switch {
 	case op.trace.borrowed:
@@ -189,8 +189,8 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 // usualAttributes is the initial capacity for the attributes at the end of a span.
 const usualAttributes = 16
 
-// endBuffers holds buffers for the attributes at the end of a span. Without them, each sampled call would allocate half
-// a KiB, which the SDK copies anyway.
+// endBuffers holds buffers for the attributes at the end of a span. Without the buffers, each sampled call would
+// allocate half a KiB, although the SDK copies the attributes.
 var endBuffers = sync.Pool{New: func() any {
 	attrs := make([]attribute.KeyValue, 0, usualAttributes)
 	return &attrs

@@ -15,9 +15,9 @@ import (
 type streamEnd struct{ kind, errorType string }
 
 // StreamOpened counts and logs an open stream that does not belong to a single request. kind is one of the Stream
-// constants. The caller calls ended when the stream has ended, with the reason, or with nil for a normal end; only the
-// first call counts. An error of type shutdown or cancelled is a normal end, because this side has given up the stream.
-// Both functions are safe for concurrent use. A stream has no span, because it may live for weeks.
+// constants. The caller calls ended when the stream has ended, with the reason or, for a normal end, with nil. Only the
+// first call of ended counts. An error of type shutdown or cancelled is a normal end, because this side has given up
+// the stream. Both functions are safe for concurrent use. A stream has no span, because it may live for weeks.
 func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	if c == nil {
 		return func(error) {}

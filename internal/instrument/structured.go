@@ -114,7 +114,7 @@ func (r *contentReader) array(depth int) (attribute.Value, error) {
 
 var cutAt = "cut at " + strconv.Itoa(maxContent) + " bytes"
 
-// end reads the end of an object or array, unless something in it was omitted.
+// end reads the end of an object or array. If a part of it was omitted, there is no end to read.
 func (r *contentReader) end() error {
 	if r.full {
 		return nil

@@ -120,8 +120,8 @@ func (c *Client) ListedTools() *ToolList {
 	return c.listed.Load()
 }
 
-// observeTools observes the sizes of tools. Clients with the same name usually have the same server, and a model gets
-// the server's tools only once. So the gauges show the largest list of these clients, and not the sum.
+// observeTools observes the sizes of tools. Clients with the same name usually have the same server, whose tools a
+// model gets only once. So the gauges show the largest list of these clients, and not the sum.
 func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 	for _, m := range []struct {
 		list, definition metric.Int64Observable

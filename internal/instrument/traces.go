@@ -63,8 +63,8 @@ func (op *Op) userAttributes(ofCall []attribute.KeyValue) []attribute.KeyValue {
 }
 
 // late detects whether the tracer provider and the propagator are the placeholders of package otel. A placeholder does
-// nothing until the program sets its own provider or propagator, which is used from the next operation on. Still it
-// costs something: without an SDK, unrecorded spans took a tenth of a tiny call's memory.
+// nothing until the program sets its own provider or propagator, which is used from the next operation on. Even then, a
+// placeholder is not free: without an SDK, unrecorded spans took a tenth of a tiny call's memory.
 type late struct {
 	tracers    trace.TracerProvider          // nil unless it is the placeholder
 	propagator propagation.TextMapPropagator // nil unless it is the placeholder

@@ -82,8 +82,8 @@ func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// AppendAnswer appends the response to the request id to dst. member is "result" or "error"; object, its value, must be
-// a valid JSON object on one line, because AppendAnswer copies it without validation.
+// AppendAnswer appends the response to the request id to dst. member is "result" or "error", and object is its value.
+// AppendAnswer copies object without validation, so object must be a valid JSON object on one line.
 func AppendAnswer(dst []byte, id ID, member string, object []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = id.AppendJSON(dst)

@@ -1,10 +1,10 @@
 // Package jsonrpc reads and writes the JSON-RPC 2.0 envelope of MCP messages.
 //
-// [Parse] finds the kind of a frame, its id, its method and the position of its params, result or error. Parse does not
-// read the bytes of that object, so parsing a frame of sixteen megabytes costs as much as parsing one of two hundred
-// bytes. The unread part is [Message.Middle]. [Message.Consume] passes it to a decoder, once, and [Message.Check]
-// validates it. Until Consume or Check has returned nil, the middle is unverified, and a frame with invalid JSON may
-// still look like a message.
+// [Parse] finds the kind, the id and the method of a frame, and the position of the params, the result or the error.
+// Parse does not read the bytes of that object, so parsing a frame of sixteen megabytes costs as much as parsing a
+// frame of two hundred bytes. The unread part is [Message.Middle]. [Message.Consume] passes it to a decoder, once, and
+// [Message.Check] validates it. Until Consume or Check has returned nil, the middle is unverified, and a frame with
+// invalid JSON may still look like a message.
 //
 // Each Append function appends one message to the caller's buffer. [AppendParams] also writes the trace context and the
 // constant members of the session into params._meta.

@@ -36,8 +36,8 @@ func (k Kind) String() string {
 	return "_OTHER"
 }
 
-// Message is a frame with a parsed envelope. One goroutine at a time owns a Message, and passes it on rather than
-// copying it: [Message.Consume] takes the bytes from the Message it is called on.
+// Message is a frame with a parsed envelope. One goroutine at a time owns a Message. Pass a Message on, but do not copy
+// it: [Message.Consume] removes the bytes only from the Message on which it is called.
 type Message struct {
 	Kind   Kind
 	ID     ID     // zero for a notification, and for an error response without an id
@@ -56,8 +56,8 @@ func Broken(head []byte) *Message { return &Message{Frame: head, size: len(head)
 func (m *Message) Size() int { return m.size }
 
 // Middle returns the params, the result or the error for reading, from its opening bracket to its closing one. It
-// returns nil for a message without params and after Consume. The capacity is cut, so that appending to the slice
-// cannot overwrite the rest of the frame.
+// returns nil for a message without params and after Consume. The capacity of the slice is its length, so appending to
+// it cannot overwrite the rest of the frame.
 //
 // Unless Parse had to read the whole frame, these bytes are not validated and may be more than one value; see
 // [Message.Consume].
@@ -72,17 +72,17 @@ func (m *Message) Middle() []byte {
 func (m *Message) Checked() bool { return m.checked }
 
 // Consume passes the middle to decode, which validates what it reads as one value and returns how many bytes it read.
-// decode may overwrite these bytes and keep parts of them: after strings are unescaped in place, the bytes may look
-// like other JSON. So Consume passes the bytes to a decoder only once: after Consume, even if it returns an error,
-// Frame and Middle are nil. Read from Middle first if you need, for example, the type of a result.
+// decode may overwrite these bytes and keep parts of them. The bytes may then look like other JSON, for example after
+// strings are unescaped in place. So Consume works only once: after it, even after an error, Frame and Middle are nil.
+// Read from Middle first if you need, for example, the type of a result.
 //
-// The error, a [*Violation] with the first bytes of the original frame, is the error of decode, see [Message.Invalid],
-// or describes the problem behind the value. If decode stopped before the end of the middle, the frame may have an
-// extension member of object type behind the value. Consume then reads the envelope again, skipping the consumed bytes,
-// and requires that the envelope still has the same kind and id.
+// The error is a [*Violation] with the first bytes of the original frame. It wraps the error of decode (see
+// [Message.Invalid]) or describes the problem behind the value. If decode stopped before the end of the middle, the
+// frame may have an extension member of object type behind the value. Consume then reads the envelope again, without
+// the consumed bytes, and requires the same kind and id.
 //
-// So Consume rejects one kind of frame that a full scan would accept: a request with its id behind its params and
-// before an extension member that is an object, because Parse took it for a notification. The violation carries the id.
+// Consume rejects one kind of frame that a full scan would accept: a request with its id behind its params and before
+// an extension member that is an object. Parse takes such a frame for a notification. The violation carries the id.
 func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	frame, middle := m.Frame, m.Middle()
 	var head [headSize]byte
@@ -139,7 +139,8 @@ func (m *Message) Check() error {
 
 // Invalid returns the violation for a middle that its decoder rejected with err. An offset in err counts from the
 // beginning of the middle. If err wraps a [*jsonscan.SyntaxError], the reason is invalid JSON or too deep. If err wraps
-// a [*Violation], the reason is the reason of that violation. Otherwise it is invalid params, result or error.
+// a [*Violation], the reason is the reason of that violation. Otherwise the reason is invalid params, result or error,
+// depending on the kind of m.
 func (m *Message) Invalid(err error) *Violation {
 	v := located(err, m.start)
 	if inner, ok := errors.AsType[*Violation](err); ok {

@@ -13,9 +13,9 @@ import (
 // Meta holds the members to add to params._meta of an outgoing message. The zero Meta adds nothing.
 //
 // No member is written twice. If several sources have a member, the first of these wins: Const, ProgressToken, the
-// trace context, User, and the existing _meta of the params. A traceparent, tracestate or baggage from User or from the
-// existing _meta is always dropped, and so are the other keys of the trace context, even if there is no value to
-// replace them: a message must not claim to belong to a trace that its sender does not know.
+// trace context, User, and the existing _meta of the params. The keys of the trace context in User and in the existing
+// _meta are always dropped, even if there is no value to replace them: a message must not claim to belong to a trace
+// that its sender does not know.
 type Meta struct {
 	Const         *Constant // members of the session; nil for none
 	ProgressToken ID        // zero for none
@@ -178,8 +178,8 @@ func (m *Meta) appendRest(dst, object []byte, written *names) ([]byte, error) {
 	return dst, jsonscan.Rest(object, o.End())
 }
 
-// stable returns a name that stays valid after the next step of the iteration: the bytes in the object, or a copy if
-// the name has escapes there.
+// stable returns a name that stays valid after the next step of the iteration. in is the text of the object from the
+// name on. stable returns the bytes in it, or a copy if the name has escapes.
 func stable(name, in []byte) []byte {
 	if same := in[:len(name)]; string(same) == string(name) {
 		return same

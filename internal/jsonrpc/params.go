@@ -3,8 +3,8 @@ package jsonrpc
 import "github.com/mcpotel/mcpotel/internal/jsonscan"
 
 // Params are the parts of a request's or notification's params that are needed before the params are decoded. All parts
-// are raw JSON and refer to the frame, with their capacity cut; a part that is missing or null is nil. The parts are
-// valid JSON, but their types are not checked; read them with [Text] and [ParseID].
+// are valid raw JSON in the memory of the frame, and the capacity of each part is its length. A part that is missing or
+// null is nil. The types of the parts are not checked; read them with [Text] and [ParseID].
 type Params struct {
 	Meta      []byte // _meta, an object
 	Name      []byte // name of the tool or the prompt
@@ -28,9 +28,9 @@ type Params struct {
 	SubscriptionID     []byte
 }
 
-// Modern reports whether _meta has a member that only modern requests have. A request with one of these members is
-// modern even if it lacks the others. (specification 2026-07-28, basic/versioning, "Backward Compatibility with
-// Initialization-Based Versions")
+// Modern reports whether _meta has a member that only modern requests have. One such member is enough, even if others
+// are missing. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based
+// Versions")
 func (p *Params) Modern() bool {
 	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
 }

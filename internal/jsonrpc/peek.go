@@ -1,8 +1,8 @@
 package jsonrpc
 
 // TooLarge returns the violation for a frame above the size limit. head is the beginning of the frame; tail is its end,
-// if the reader skipped that far. TooLarge reads the id and the method from these pieces as far as it can, so that the
-// call that waits for the frame fails. Peers write the id before the result or behind it; if neither piece has it, the
+// if the reader skipped that far. TooLarge reads the id and the method from these pieces as far as possible, so that
+// the call that waits for the frame can fail. Peers write the id before or behind the result; if neither piece has it,
 // ID is zero.
 func TooLarge(head, tail []byte) *Violation {
 	v := &Violation{Reason: FrameTooLarge}

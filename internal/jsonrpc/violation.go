@@ -92,8 +92,8 @@ type Violation struct {
 	Reason Reason
 	Offset int // approximate position of the problem in the frame
 
-	// ID and Method are those of the frame as far as the parser could read them, otherwise zero. If Response is set, the
-	// frame has a result or an error: it is the only answer to the call with this ID.
+	// ID and Method come from the frame, as far as the parser could read them; otherwise they are zero. Response means
+	// that the frame has a result or an error, so no other answer to the call with this ID will come.
 	ID       ID
 	Method   string
 	Response bool
@@ -102,8 +102,7 @@ type Violation struct {
 	// read.
 	Head []byte
 
-	// Cause holds the details: a [*jsonscan.SyntaxError] or the error of a decoder; nil if the reason is all that is
-	// known.
+	// Cause holds the details: a [*jsonscan.SyntaxError] or the error of a decoder. It is nil if only the reason is known.
 	Cause error
 }
 

@@ -1,9 +1,9 @@
 // Package jsonscan validates JSON text (RFC 8259) in place and returns its pieces.
 //
 // It is the single scanner under the JSON-RPC envelope and the decoders of package mcp. It copies nothing: every
-// function takes the text and an offset and returns the offset behind the part that it read, and [Object] and [Array]
-// iterate over members and elements in the same way. So a decoder that consumes a value with these functions has also
-// validated every byte of it, once.
+// function takes the text and an offset, and returns the offset behind the part that it read. [Object] and [Array]
+// iterate over members and elements in the same way. A decoder that consumes a value with these functions has therefore
+// validated every byte of the value, once.
 //
 // Start with [Valid] or [Value] to check a text, with [ObjectAt] to decode one:
 //

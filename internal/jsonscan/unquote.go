@@ -8,16 +8,16 @@ import (
 )
 
 // Alias returns a string that shares the memory of b. It is the only place where this module lets a string point into a
-// frame. The rule is ownership: the caller owns b and gives it up, so that from then on no code writes to those bytes
-// or puts them into a pool. The string keeps the whole frame in memory; call [strings.Clone] to keep ten bytes instead
-// of sixteen million.
+// frame. The rule is ownership: the caller owns b and gives b up. From then on, no code may write to these bytes or put
+// them into a pool. The string keeps the whole frame in memory; call [strings.Clone] to keep ten bytes instead of
+// sixteen million.
 func Alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// Text validates and decodes the string at b[i] in place, skipping leading space: it overwrites the string's bytes in b
-// with the decoded text, and s points to them, under the rule of [Alias]. So b must belong to the caller, who must not
-// read the same string twice. The error is a [*SyntaxError], or a [*TypeError] for any other value.
+// Text validates and decodes the string at b[i] in place, skipping leading space. It overwrites the string's bytes in b
+// with the decoded text, and s points to them, under the rule of [Alias]. So the caller must own b, and must not read
+// the same string twice. The error is a [*SyntaxError], or a [*TypeError] for any other value.
 func Text(b []byte, i int) (s string, end int, err error) {
 	i = Space(b, i)
 	if at(b, i) != '"' {
@@ -74,8 +74,8 @@ func unescape(b []byte, i int) (end, w int, err error) {
 	}
 }
 
-// slide moves the bytes from b[r] up to the next special byte; their new place starts at b[w], where w <= r. It returns
-// the offsets behind the source and behind the target.
+// slide moves the bytes from b[r] up to the next special byte to b[w], where w <= r. It returns the offsets behind the
+// source and behind the target.
 func slide(b []byte, r, w int) (int, int) {
 	for len(b)-r >= 8 {
 		word := binary.LittleEndian.Uint64(b[r:])

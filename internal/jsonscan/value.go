@@ -1,7 +1,8 @@
 package jsonscan
 
-// MaxDepth is the maximum number of nested arrays and objects in one value. If a decoder descends into a value with an
-// [Object] or an [Array], every value that it skips with [Value] may again have the full depth.
+// MaxDepth is the maximum number of nested arrays and objects in one value. The depth is counted for each call of
+// [Value]: if a decoder descends with an [Object] or an [Array], every value that it skips may again have the full
+// depth.
 const MaxDepth = 1024
 
 // Valid returns nil if b is exactly one JSON value, with optional space around it, and otherwise the reason why not.

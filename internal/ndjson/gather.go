@@ -2,10 +2,10 @@ package ndjson
 
 import "runtime"
 
-// To look is to check whether other senders are about to send: see [Writer.gather]. After lookAfter frames without a
-// look, a sender looks. After a look that found other senders, the next lookAfter senders also look. Each look that
-// found none doubles the number of frames before the next look, up to lookSeldom: for a lone sender, a look costs a
-// tenth of a write.
+// To look is to check whether other senders are about to send: see [Writer.gather]. A lone sender should look rarely,
+// because a look costs a tenth of a write. So a sender looks after lookAfter frames without a look, and each look that
+// finds no other sender doubles this number, up to lookSeldom. After a look that found other senders, the next
+// lookAfter senders also look.
 const (
 	lookAfter  = 16
 	lookSeldom = 256
@@ -34,8 +34,9 @@ func (c *contention) likely() bool {
 // found records a successful look.
 func (c *contention) found() { *c = contention{looks: lookAfter} }
 
-// gather lets goroutines that are about to send add their frames to out, so that one write sends them all: for a small
-// frame, the write costs more than everything else. gather yields the processor once and waits for no goroutine.
+// gather lets goroutines that are about to send add their frames to out. One write then sends all frames, which saves
+// time, because the write of a small frame costs more than everything else. gather yields the processor once and waits
+// for no goroutine.
 func (w *Writer) gather() {
 	runtime.Gosched()
 	w.mu.Lock()

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// waiter is a sender in the line for space in the queue of a [Writer]. The writing goroutine moves the frames of
-// waiters into the queue, in their order, and only then wakes their senders. So no sender wakes to find its space
-// taken, and one write sends as many frames as there was space for.
+// waiter is a sender in the line for space in the queue of a [Writer]. The writing goroutine first moves the frames of
+// waiters into the queue, in order, and only then wakes their senders. So no sender wakes up to find the space taken,
+// and one write sends as many frames as fit.
 type waiter struct {
 	frame  []byte     // frame to send
 	alone  bool       // the sender needs the stream for itself and writes the frame

@@ -43,8 +43,8 @@ const (
 // then ends. If the stream cannot write without waiting (a file, a terminal, a pipe in blocking mode, anything that is
 // not a descriptor), the goroutine does all writes.
 //
-// Memory is bounded by twice the queue, plus one frame if that is larger than the queue, and with [Waited] plus a
-// time.Time for each of these frames. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
+// The memory is at most twice the queue, plus one frame if that frame is larger than the queue. With [Waited], each of
+// these frames takes a time.Time more. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
 // larger memory until 64 writes in a row were small, but releases more than 1 MiB as soon as a burst of frames is over.
 //
 // The first error of the stream is final: the stream may have sent a part of a frame, so nothing can follow it.
@@ -139,7 +139,7 @@ func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 	return nil
 }
 
-// send accepts the frame, or returns an error or, if waits is set, a waiter in the line.
+// send accepts the frame or returns an error. If there is no space and waits is set, it returns a waiter in the line.
 func (w *Writer) send(frame []byte, waits bool) (*waiter, error) {
 	if bytes.IndexByte(frame, '\n') >= 0 {
 		return nil, ErrNewline
@@ -250,8 +250,7 @@ func (w *Writer) writeNow(frame []byte) error {
 	return nil
 }
 
-// writeLater starts a goroutine that flushes. For frames that went into w.out without queueing, the waiting time starts
-// now.
+// writeLater starts a goroutine that flushes. Frames that went into w.out without queueing begin to wait now.
 func (w *Writer) writeLater() {
 	if w.waited != nil {
 		w.out.stamp()
@@ -260,7 +259,7 @@ func (w *Writer) writeLater() {
 }
 
 // flush writes all frames and waits for the peer as long as necessary. It ends when no frame is left, or when the
-// stream fails, which Close also causes.
+// stream fails. Close makes the stream fail.
 func (w *Writer) flush() {
 	for {
 		n, err := w.w.Write(w.out.data)

@@ -23,8 +23,8 @@ type builder struct {
 	dynamicEdges int
 }
 
-// maxPlaces bounds the bytes of the pointers to all subschemas together. The text of the schema does not bound them: a
-// long name is part of the pointer of every subschema below it.
+// maxPlaces bounds the bytes of the pointers to all subschemas together. The size of the schema is no bound: a long
+// name is part of the pointer of every subschema below it.
 const maxPlaces = 8 << 20
 
 // fail returns a [*CompileError] about the keyword at pointer.

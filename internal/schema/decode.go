@@ -151,8 +151,8 @@ func (d *decoder) name(i, object, count int, marks *uint64) (end int) {
 }
 
 // repeats reports whether the name at the part at occurs among the properties before it. It checks only the first
-// maxScanned properties; index checks larger objects. marks has one bit for each hash of a name that occurred, so most
-// names need no comparison.
+// maxScanned properties; index checks larger objects. marks has one bit for each hash of an earlier name, which makes
+// most comparisons unnecessary.
 func (d *decoder) repeats(at, object, count int, marks *uint64) bool {
 	if count >= maxScanned {
 		return false

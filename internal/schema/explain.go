@@ -60,8 +60,8 @@ func (s site) atProperty(name value) site {
 	return site{out: s.out, at: &path{s.at, string(name.bytes())}}
 }
 
-// alternatives reports that no branch of anyOf or oneOf matched, and why. If only one branch appears to be the intended
-// one, alternatives reports the problems of this branch instead.
+// alternatives reports that no branch of anyOf or oneOf matched, and why. If only one branch appears to be intended,
+// alternatives reports only the problems of this branch.
 func (r *run) alternatives(f failure, branches []*edge, s site) bool {
 	if s.out.full() {
 		return false

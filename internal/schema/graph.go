@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// maxChain bounds the length of a chain of subschemas that apply to one value, each through the subschema before it.
-// With [MaxInstanceDepth] it bounds the stack.
+// maxChain bounds the length of a chain of subschemas, each of which applies the next one to the same value. Together
+// with [MaxInstanceDepth], it bounds the stack.
 const maxChain = 128
 
-// A composition walks the subschemas that apply to the same value. It checks the schema alone; the meter of an
-// evaluation bounds the work on a value.
+// A composition walks the subschemas that apply to the same value. It looks only at the schema. The work on a value is
+// bounded later, by the meter of the evaluation.
 type composition struct {
 	// seen has the result for each finished node, and nil for a node on the trail.
 	seen map[*node]*reach

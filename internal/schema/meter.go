@@ -13,9 +13,8 @@ import (
 )
 
 // Schemas and values come from peers, and a small schema can require 2^depth visits of a small value. So a meter
-// accounts for all work on a value: every operation with a cost that grows with the input is a loop or a function of
-// the meter in this file, and the rest of the evaluation has no such loop or call of its own. TestEveryLoopIsMetered
-// checks this.
+// accounts for all work on a value. Every operation with a cost that grows with the input is a loop or a function of
+// the meter, in this file. The rest of the evaluation has no such loop or call, as TestEveryLoopIsMetered checks.
 //
 // A step takes about ten nanoseconds. An exhausted meter, or a meter with a cancelled context, ends every loop. Results
 // after that are meaningless; the caller of the evaluation gets the meter's error instead.

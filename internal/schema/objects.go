@@ -40,8 +40,8 @@ func (r *run) properties(n *node, o value, s site) (required int, valid bool) {
 	return required, r.unexpected(n, o, unexpected, valid, s) && valid
 }
 
-// unexpected reports properties that are not allowed: one problem for all if o has no other problem so far, otherwise
-// one for each.
+// unexpected reports properties that are not allowed. If o has no other problem so far, it reports one problem for all
+// of them, and otherwise one for each.
 func (r *run) unexpected(n *node, o value, names []value, valid bool, s site) bool {
 	if valid && names != nil {
 		r.sort(names)
@@ -53,8 +53,8 @@ func (r *run) unexpected(n *node, o value, names []value, valid bool, s site) bo
 	return names == nil
 }
 
-// property applies e, which is the schema for the property of this name or nil, and the schemas with a pattern that
-// matches the name. applied reports whether there was any such schema.
+// property applies the schemas for the property of this name: e, which may be nil, and the schemas with a pattern that
+// matches the name. applied is false if there was none.
 func (r *run) property(n *node, e *edge, name value, s site) (applied, valid bool) {
 	valid = true
 	if e != nil {

@@ -18,8 +18,8 @@ import (
 // tagName is the key of the field tag for keywords: `keywords:"minimum=1,maximum=10,default=5"`.
 const tagName = "keywords"
 
-// refine adds to s, which the library inferred from t, the keywords of tags. It also removes null from the types of
-// lists, because package json/v2 encodes a nil slice as an empty list.
+// refine adds the keywords of tags to s, the schema that the library inferred from t. It also removes null from the
+// types of lists, because package json/v2 encodes a nil slice as an empty list.
 func (i *inspection) refine(t reflect.Type, s *jsonschema.Schema, place string) error {
 	t = base(t)
 	if i.forms[t] != nil {

@@ -125,7 +125,7 @@ func (d *document) slot(table []uint32, name []byte) (i int) {
 // has reports whether an object has a property with this name.
 func (v value) has(name string) bool { return v.get(name).kind() != absent }
 
-// items returns the items of an array. The meter does not account for items, names and sorted.
+// items returns the items of an array. The meter does not count the work of items, names and sorted.
 func (v value) items() []value {
 	if v.kind() != '[' {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 // AppendEvent appends e to dst, including the empty line that ends it. Data with line breaks become several data lines;
 // a carriage return in them reads back as a line feed. AppendEvent writes Retry in milliseconds, rounded up, if it is
-// positive. It writes the data if they are not empty or HasData is set, and the id if it is not empty or HasID is set.
+// positive. It writes the data if HasData is set or Data is not empty, and the id if HasID is set or ID is not empty.
 // It omits an id or a name with a line break or a NUL, which cannot be written.
 func AppendEvent(dst []byte, e Event) []byte {
 	if (e.HasID || e.ID != "") && writable(e.ID) {

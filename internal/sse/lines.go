@@ -27,8 +27,8 @@ type lines struct {
 	lately grow.Lately // recent sizes of event data, including those of earlier streams
 }
 
-// next returns the next line as a part of the buffer. If its end has not been read yet, next returns the part that has
-// been read and reports false.
+// next returns the next line as a part of the buffer. If the end of the line has not been read yet, next returns the
+// part that has been read and reports false.
 func (l *lines) next() (line []byte, whole bool) {
 	if !l.begin() {
 		return nil, false
@@ -49,8 +49,8 @@ func (l *lines) next() (line []byte, whole bool) {
 	return line, true
 }
 
-// find returns the offset of the first c in the unread data, or end if there is none. *at holds the previous result, so
-// that find reads no byte twice, however short the lines are.
+// find returns the offset of the first c in the unread data, or end if there is none. *at holds the previous result;
+// with it, find reads no byte twice.
 func (l *lines) find(at *int, c byte) int {
 	*at = max(*at, l.start)
 	if i := bytes.IndexByte(l.buf[*at:l.end], c); i >= 0 {
@@ -135,7 +135,8 @@ func (l *lines) move(buf []byte) {
 	l.buf, l.start = buf, 0
 }
 
-// release returns part, which lies in the buffer before the unread data, in memory that the reader no longer uses.
+// release returns the bytes of part in memory that the reader no longer uses. part lies in the buffer, before the
+// unread data.
 func (l *lines) release(part []byte) []byte {
 	l.lately.Note(len(part))
 	if len(part) < handOver || len(part) < len(l.buf)/2 {

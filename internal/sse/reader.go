@@ -56,8 +56,8 @@ func (r *Reader) Reset(src io.Reader) {
 	*r = Reader{lines: l, limit: r.limit, skip: r.skip, event: Event{Retry: -1}}
 }
 
-// LastEventID returns the value of the header Last-Event-ID that resumes behind the last complete event. It is the last
-// id that an event had, even an event without data. An id with a NUL is ignored.
+// LastEventID returns the value for the header Last-Event-ID that makes the server resume after the last complete
+// event. It is the last id that an event had, even an event without data. An id with a NUL is ignored.
 func (r *Reader) LastEventID() string { return r.lastID }
 
 // Next returns the next event that has data, an id or a retry time. The data belong to the caller: nothing else refers

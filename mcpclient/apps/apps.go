@@ -138,9 +138,9 @@ type View struct {
 }
 
 // Fetch reads the view of a tool. c must be the client of the server that lists the tool. If the tool has no view, the
-// error wraps [ErrNoView]. Fetch also returns an error if the view is invalid: if it has a URI with a scheme other than
-// ui (then Fetch sends no request), a MIME type other than [app.MIMEType], additional contents, more than [MaxBytes],
-// text that is not UTF-8, or metadata that [app.ResourceMetaOf] rejects. All other errors come from
+// error wraps [ErrNoView]. Fetch also returns an error for an invalid view: the MIME type is not [app.MIMEType], there
+// are additional contents, the text exceeds [MaxBytes] or is not UTF-8, or [app.ResourceMetaOf] rejects the metadata.
+// If the scheme of the URI is not ui, Fetch returns an error without a request. All other errors come from
 // [mcpclient.Client.ReadResource]. (SEP-1865, "UI Resource Format")
 func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcpclient.CallOption) (*View, error) {
 	meta, err := app.ToolMetaOf(t)

@@ -72,10 +72,11 @@ func (a *Authorizer) Close() error {
 	return nil
 }
 
-// Authorize adds the token to a request, if there is one, and a proof for this request if the token uses DPoP. In the
-// background, it renews a token that is about to expire. It renews an expired token before it returns, within the
-// context of the request; if the renewal needs a person, it sends the expired token. It returns an error for a request
-// to another origin than the origin of the MCP server.
+// Authorize adds the token, if there is one, to a request. For a token with DPoP, it also adds a proof for this
+// request. It returns an error for a request to another origin than the MCP server's.
+//
+// If the token is about to expire, Authorize renews it in the background. If the token has expired, Authorize waits for
+// the renewal, within the context of the request. If the renewal needs a person, Authorize sends the expired token.
 func (a *Authorizer) Authorize(req *http.Request) error {
 	s, err := a.current(req)
 	if err != nil || s == nil {

@@ -6,8 +6,9 @@ import (
 )
 
 // An Authorizer starts at most budgetSize authorizations in budgetPeriod, so that a server that rejects every token
-// cannot prompt the user without end. For grants that need no person, the budget limits the tokens in a row that the
-// server has not accepted. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+// cannot prompt the user without end. For grants that need no person, each accepted token refills the budget, so it
+// limits only tokens in a row that the server rejects. (specification 2026-07-28, basic/authorization, "Step-Up
+// Authorization Flow")
 const (
 	budgetSize   = 8
 	budgetPeriod = 10 * time.Minute

@@ -100,8 +100,8 @@ func own(u *url.URL) string {
 	return hostname.Origin(u) + c.String()
 }
 
-// canonical returns the URL of an MCP server without the parts that do not identify it: query, fragment, user
-// information and the slash of an empty path. It replaces the identifier of a server that publishes no metadata.
+// canonical returns the URL of an MCP server without the parts that do not identify the server: query, fragment, user
+// information and the slash of an empty path. The result is the identifier of a server that publishes no metadata.
 // (specification 2026-07-28, basic/authorization, "Canonical Server URI"; RFC 8707)
 func canonical(u *url.URL) string {
 	c := url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath}

@@ -10,15 +10,14 @@ import (
 )
 
 var (
-	// ErrNoInteraction matches, with errors.Is, the error that reports that a person must authorize while
-	// [Options.Interact] is nil.
+	// ErrNoInteraction is wrapped by the error of an authorization that needs a person while [Options.Interact] is nil.
 	ErrNoInteraction = errors.New("a person must authorize, and Options.Interact is nil")
 
-	// ErrOtherResource matches, with errors.Is, the error that reports that the metadata of the MCP server names a
-	// resource other than the server's URL. [Options.Resource] allows a resource above that URL.
+	// ErrOtherResource is wrapped by the error for metadata that name a resource other than the MCP server's URL.
+	// [Options.Resource] allows a resource above that URL.
 	ErrOtherResource = metadata.ErrOtherResource
 
-	// ErrClosed matches, with errors.Is, all errors caused by [Authorizer.Close].
+	// ErrClosed is wrapped by all errors that [Authorizer.Close] causes.
 	ErrClosed = errors.New("authorizer is closed")
 )
 

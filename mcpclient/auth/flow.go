@@ -80,7 +80,7 @@ func (f *flow) renew(ctx context.Context) (*session, error) {
 	return f.grant(ctx)
 }
 
-// checkAllowed returns an error if the grant may not be tried.
+// checkAllowed returns an error if the grant needs a person and there is none, or if the budget is exhausted.
 func (f *flow) checkAllowed() error {
 	if f.a.o.Grant.interactive() && f.a.o.Interact == nil {
 		return failed(StepAuthorize, ErrNoInteraction)
@@ -146,9 +146,9 @@ func (f *flow) refreshable() bool {
 	return p.token.AccessToken != f.demand.used || p.source != refreshed || p.accepted.Load()
 }
 
-// fits reports whether a token with the properties of s's token would satisfy the demand: it must be bound to a key if
-// required, and have the demanded scopes. Scopes that were requested but not granted count as present unless the server
-// demands a step-up.
+// fits reports whether a token like the token of s would satisfy the demand: the token must be bound to a key if
+// required, and have the demanded scopes. A scope that was requested but not granted counts as present, unless the
+// server demands a step-up.
 func (f *flow) fits(s *session) bool {
 	have := s.requested
 	if f.demand.stepUp {
@@ -202,8 +202,8 @@ func (f *flow) createKey() error {
 	return nil
 }
 
-// refreshedElsewhere reports whether the refresh token was refused because another process has just used it. The other
-// process's token then becomes the previous session and must not be discarded.
+// refreshedElsewhere reports whether the refresh token was refused because another process has just used it. If so, the
+// token of the other process becomes the previous session, and must not be discarded.
 func (f *flow) refreshedElsewhere(ctx context.Context) bool {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil || r == nil || r.Token == nil || r.Token.same(f.previous.token) || !f.a.o.Grant.interactive() {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// EnterpriseManaged is the grant for a person who is signed in at the enterprise's identity provider, which decides
-// which MCP servers the client may use. The identity provider exchanges the ID token for an identity assertion
+// EnterpriseManaged is the grant for a person who is signed in at the enterprise's identity provider. That provider
+// decides which MCP servers the client may use. The identity provider exchanges the ID token for an identity assertion
 // (ID-JAG, RFC 8693); the MCP server's authorization server exchanges the assertion for a token (RFC 7523), for the
 // client in [Options.Credentials]. (extension io.modelcontextprotocol/enterprise-managed-authorization)
 type EnterpriseManaged struct {

@@ -22,7 +22,7 @@ const (
 )
 
 // families maps a host name of the redirect URI to the addresses to which a browser may connect. Loopback listens at
-// each of them: at an address that it left out, another program could listen and receive the authorization code.
+// all of them. At an address without a listener, another program could listen and receive the authorization code.
 var families = map[string][]string{"127.0.0.1": {"127.0.0.1"}, "localhost": {"127.0.0.1", "::1"}}
 
 // Loopback is the [Interaction] of RFC 8252 §7.3, for programs on the same machine as the person's browser. It opens

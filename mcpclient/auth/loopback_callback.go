@@ -61,8 +61,8 @@ func (c *callback) close() {
 	c.leave()
 }
 
-// ServeHTTP answers GET requests for the callback path whose Host is a loopback name. It rejects the requests of a web
-// page whose host name resolves to 127.0.0.1, because they carry that name as Host.
+// ServeHTTP answers GET requests for the callback path whose Host is a loopback name. It thereby rejects a web page
+// that makes its own host name resolve to 127.0.0.1: the requests of that page carry the page's host name.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !fromLoopback(r):

@@ -35,9 +35,9 @@ type Options struct {
 	Interact Interaction
 
 	// Resource is a URL above the MCP server's own URL that its metadata may name as its resource, such as
-	// https://example.com for a server at https://example.com/mcp. Tokens are then valid for everything below that
-	// URL, so each server below that URL can use a token that it receives at the other servers. Empty means that the
-	// metadata may name only the server's own URL. (RFC 9728 §3.3)
+	// https://example.com for a server at https://example.com/mcp. Tokens are then valid for everything below that URL, so
+	// a server below that URL can use a token that it receives to call the other servers. Empty means that the metadata
+	// may name only the server's own URL. (RFC 9728 §3.3)
 	Resource string
 
 	// Credentials belong to a client that was registered beforehand. ClientID is required; with a ClientSecret, Issuer is

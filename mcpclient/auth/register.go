@@ -55,8 +55,8 @@ func (f *flow) useClient(c *Credentials) error {
 }
 
 // loadPrevious finds the client and the session of earlier flows: in the store, to which other processes may have
-// written, or else in memory. If the grant needs no person, it does not use stored tokens, because other programs may
-// share the store.
+// written, or else in memory. For a grant that needs no person, loadPrevious ignores stored tokens, because other
+// programs may share the store.
 func (f *flow) loadPrevious(ctx context.Context) error {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil {
@@ -157,9 +157,9 @@ type registrationResponse struct {
 	ErrorDescription string   `json:"error_description"`
 }
 
-// register ensures that the flow has a client that may use redirectURI, which is empty if the grant has no redirect. It
-// reuses a registration only if that contains exactly this URI, because servers differ in which URIs they treat as
-// equal.
+// register ensures that the flow has a client that may use redirectURI. redirectURI is empty if the grant has no
+// redirect. A registration is reused only if it contains exactly this URI, because servers differ in which URIs they
+// treat as equal.
 func (f *flow) register(ctx context.Context, redirectURI string) error {
 	if f.client != nil {
 		if r := f.client.registered; r == nil || redirectURI == "" || slices.Contains(r.RedirectURIs, redirectURI) {

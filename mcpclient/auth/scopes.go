@@ -17,9 +17,9 @@ type scopeRequest struct {
 	offline    bool     // whether to request a refresh token
 }
 
-// choose returns the scopes to request; nil omits the parameter. It takes the configured and the challenged scopes,
-// or else the scopes that the MCP server lists, and adds all scopes requested before. The MCP server cannot demand
-// offline_access: it is requested if the authorization server lists it or if it is configured. (specification
+// choose returns the scopes to request; nil omits the parameter. It takes the configured and the challenged scopes, or
+// else the scopes that the MCP server lists, and adds all scopes requested before. offline_access is requested if the
+// authorization server lists this scope or the user configured it; the MCP server cannot demand it. (specification
 // 2026-07-28, basic/authorization, "Scope Selection Strategy", "Step-Up Authorization Flow" and "Refresh Tokens")
 func (r scopeRequest) choose() []string {
 	wanted := union(r.configured, r.challenged)

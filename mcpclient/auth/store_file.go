@@ -55,8 +55,8 @@ func (e *CorruptError) Error() string {
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // NewFileStore returns the store in dir. It creates a missing directory for this user only. It returns an error if
-// others can read or write the directory, except on Windows, which has no such permissions and where a directory in
-// the user's profile belongs to the user. It removes files that a crashed process left partly written.
+// others can read or write the directory. Windows has no such permissions; there, use a directory in the user's
+// profile, which belongs to the user. NewFileStore also removes files that a crashed process left partly written.
 func NewFileStore(dir string) (*FileStore, error) {
 	if dir == "" {
 		return nil, errors.New("file store: the directory is not set")

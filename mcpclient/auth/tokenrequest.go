@@ -162,9 +162,9 @@ func (t *endpointTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	return resp, nil
 }
 
-// wholeLifetime returns a token response with its expires_in in whole seconds, which package oauth2 requires. Servers
-// also send 3600.0, 3.6e3 and strings. A lifetime that is not a number becomes 0, which means unknown: it is only a
-// hint (RFC 6749 §5.1).
+// wholeLifetime returns a token response with expires_in in whole seconds, as package oauth2 requires. Servers also
+// send 3600.0, 3.6e3 and strings. Any other value becomes 0, which means unknown, because the lifetime is only a hint
+// (RFC 6749 §5.1).
 func wholeLifetime(body []byte) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil || members["expires_in"] == nil {
@@ -222,9 +222,8 @@ func number(v any) float64 {
 	return n
 }
 
-// checkToken checks a new token. If the request had a proof, the token must be bound to the key. A bearer token from
-// the server would remove the binding, and an MCP server that requires the binding would refuse the token (RFC 9449
-// §5).
+// checkToken checks a new token. If the request had a proof, the token must be bound to the key (RFC 9449 §5). A bearer
+// token would not be bound, and an MCP server that requires the binding would refuse the token.
 func checkToken(step Step, t *Token, key *dpop.Key) error {
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return refuse(step, "authorization server issued a token with characters that a header cannot contain")

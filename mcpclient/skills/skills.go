@@ -90,9 +90,9 @@ func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string,
 	}
 }
 
-// Loaded is a skill with a loaded SKILL.md. As long as its text is in a model's context, read its files through Loaded:
-// Loaded verifies the files against the entry from which the skill was loaded, and not against a newer entry. It is
-// safe for concurrent use.
+// Loaded is a skill with a loaded SKILL.md. As long as the skill's text is in a model's context, read the skill's files
+// through Loaded. Loaded verifies them against the entry from which the skill was loaded, and not against a newer
+// entry. It is safe for concurrent use.
 type Loaded struct {
 	Entry *skill.Skill
 	Text  string // SKILL.md without its frontmatter

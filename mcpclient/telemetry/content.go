@@ -38,7 +38,7 @@ type Content struct {
 	Target string // name of the tool or prompt, as in the message; empty for none
 	Name   string // name of the prompt's variable; empty for any other content
 
-	// Data is the content. It is part of a message: a Redactor must not change it, and must not keep it after it
+	// Data is the content, as a part of a message. A Redactor must not change Data, and must not keep Data after it
 	// returns.
 	Data []byte
 }

@@ -25,9 +25,10 @@
 //   - No span lives as long as a connection or a session. Attempts, transitions and the state gauge show a connection.
 //   - If a tool reports an error in its result, the span has the status ERROR and error.type tool_error.
 //   - If a caller's span is not sampled, the SDK's default sampler does not sample the server's span either, even if
-//     the HTTP request around it has a sampled span. If a caller is untrusted, the server makes its own sampling
-//     decision, and its span has a link to the caller's span. Untrusted are callers over HTTP without a principal (see
-//     HTTPOptions of package mcpserver), and callers for which the function of [WithPublicEndpointFn] returns true.
+//     the HTTP request around it has a sampled span. For an untrusted caller, the server makes its own sampling
+//     decision, and the server's span has a link to the caller's span. A caller is untrusted if it comes over HTTP
+//     without a principal (see HTTPOptions of package mcpserver), or if the function of [WithPublicEndpointFn] returns
+//     true.
 //   - Only baggage with the keys of [WithBaggageKeys] crosses a network. [ContextWithConversation] adds the
 //     conversation, agent and user to the baggage; package telemetry/otlp copies chosen members to spans and log
 //     records.

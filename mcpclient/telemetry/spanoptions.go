@@ -19,11 +19,10 @@ type SpanInfo struct {
 	URI    string // URI of the resource; empty for none
 }
 
-// WithFilter sets the messages that have a span: those for which filter returns true. The default and nil mean all.
-// The filter affects only spans: metrics still count a message without a span, and log records still report it, so
-// error rates do not depend on the filter. If a message has no span, the spans of calls below it are children of the
-// surrounding span: a server's span is a child of the span of the client's caller, and the spans of a handler are
-// children of the client's span.
+// WithFilter limits spans to the messages for which filter returns true. The default and nil mean all messages. The
+// filter affects only spans: metrics still count a message without a span, and log records still report it, so error
+// rates do not depend on the filter. If a message has no span, spans below the message are children of the surrounding
+// span. For example, if the client's span is missing, the server's span is a child of the span of the client's caller.
 //
 // ctx is the context of the call or of the handler: see [WithSpanAttributesFn]. filter is called for every message,
 // in the goroutine that sends or handles it, by many goroutines at the same time, and must be quick. If it panics,

@@ -16,8 +16,8 @@ const ScopeName = "github.com/mcpotel/mcpotel"
 type Telemetry settings.Source[Redactor]
 
 // New returns a Telemetry that uses the global OpenTelemetry providers of spans, metrics and log records, and the
-// global propagator, unless options replace them. A program may call New before it sets the global providers: they
-// are used once they are set. Calls without options return the same Telemetry while the globals are the same.
+// global propagator, unless options replace them. A program may call New before it sets the globals, which are used as
+// soon as they are set. Calls without options return the same Telemetry while the globals are the same.
 //
 // The log records of clients and servers are sent
 //

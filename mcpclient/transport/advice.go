@@ -19,8 +19,8 @@ type reworded struct {
 func (e reworded) Error() string { return e.text }
 func (e reworded) Unwrap() error { return e.error }
 
-// notReached returns the error for a failed connection to host. Its text leaves out the intermediate steps that
-// net/http reports.
+// notReached returns the error for a failed connection to host. The text of the error leaves out the intermediate steps
+// that net/http reports.
 func notReached(host string, err error) error {
 	text := err.Error()
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Err != nil {

@@ -11,8 +11,8 @@ var (
 	// ErrBusy is the error of [Conn.Send] when the outbound queue is full. Nothing was sent; a retry may succeed.
 	ErrBusy = errors.New("transport is busy")
 
-	// ErrClosed is in the chain of every error of [Conn.Send] after the connection was closed or the peer has gone, and
-	// of every error of [Conn.Receive] if [Conn.Close] has ended the connection.
+	// ErrClosed is wrapped by every error of [Conn.Send] after the connection was closed or the peer has gone. If
+	// [Conn.Close] has ended the connection, every error of [Conn.Receive] wraps ErrClosed too.
 	ErrClosed = errors.New("transport is closed")
 )
 

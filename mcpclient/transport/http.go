@@ -47,27 +47,32 @@ const (
 // has a network connection, otherwise after three failures in a row. [Conn.Close] ends the session on the server
 // with DELETE, which takes at most 40 % of the time for Close.
 //
-// A request is sent again only if the server has not acted on it: after a redirect with status 307 or 308 to the same
-// scheme, host and port; with other credentials after 401, or after 403 with a challenge; and up to three times in all
-// if HTTP/2 rejected it unread. net/http may repeat a request that it could not write. It repeats no other request,
-// whatever the header contains.
+// The client sends a request again only if the server has not acted on it:
 //
-// A stream that has ended is reopened after a delay. A delay that the server suggests is bounded to between 100 ms and
-// 10 min, and up to a fifth is added; the lower bound doubles, up to 1 s, for each stream in a row that ends within 10
-// s. Without a suggestion the delay is 1 s, minus up to a fifth, and doubles up to 30 s as long as the stream delivers
+//   - after a redirect with status 307 or 308 to the same scheme, host and port
+//   - with other credentials, after 401, or after 403 with a challenge
+//   - if HTTP/2 rejected the request unread; then three attempts are made in all
+//
+// net/http may repeat a request that it could not write. It repeats no other request, whatever the header contains.
+//
+// A stream that has ended is reopened after a delay. If the server suggests a delay, the client waits between 100 ms
+// and 10 min, plus up to a fifth; the lower bound doubles, up to 1 s, for each stream in a row that ends within 10 s.
+// Without a suggestion, the delay is 1 s, minus up to a fifth. It doubles, up to 30 s, as long as the stream delivers
 // nothing.
 type HTTP struct {
 	// URL is the address of the server, with scheme http or https. Its possible secrets (user, password, query)
 	// appear in no error and no log record.
 	URL string
 
-	// Client sends the requests; only its CheckRedirect is replaced. If Client is nil, all connections of the program to
-	// the same scheme, host and port that have no Client share one client. The shared client uses a copy of
-	// [http.DefaultTransport] from the time of the first dial, with up to 1024 idle network connections and without a
-	// timeout; the last connection closes the idle ones. A client with a Timeout also ends streams after that time. If a
-	// RoundTripper repeats requests, the server may run a tool twice. If Client has neither Jar nor Timeout, its
-	// RoundTripper is called directly. Requests to an [*http.Transport] share their header, so a protocol that is
+	// Client sends the requests; only its CheckRedirect is replaced. A client with a Timeout also ends streams after that
+	// time. If a RoundTripper repeats requests, the server may run a tool twice. If Client has neither Jar nor Timeout,
+	// its RoundTripper is called directly. Requests to an [*http.Transport] share their header, so a protocol that is
 	// registered with that Transport must not modify the header, as [http.RoundTripper] demands.
+	//
+	// If Client is nil, the connection shares a client with all connections of the program that have no Client and the
+	// same scheme, host and port. The shared client uses a copy of [http.DefaultTransport] from the time of the first
+	// dial, with up to 1024 idle network connections and without a timeout. The last connection to close also closes the
+	// idle ones.
 	Client *http.Client
 
 	// Header is added to every request, except for the fields that the protocol itself sets. It is never logged.
@@ -83,10 +88,12 @@ type HTTP struct {
 	// MaxInFlight is the maximum of concurrent requests; a request counts until its stream is over. Further requests wait
 	// in line, first in first out, until they get a place or are cancelled. The line holds up to 32 MiB, or the frame
 	// limit if that is larger; each request counts 512 bytes more than its size. When the line is full, Send returns
-	// [ErrBusy]. Three kinds of messages neither wait nor count: initialize; subscriptions, which may last forever; and
-	// notifications and responses, which a server may need before it can answer requests. If MaxInFlight notifications and
-	// responses are in flight, Send returns ErrBusy for more of them. A stream that does not end after its answer may stay
-	// open for a short time, unless a waiting request needs its place. Zero means 1,024.
+	// [ErrBusy]. Zero means 1,024.
+	//
+	// Three kinds of messages neither wait nor count: initialize; subscriptions, which may last forever; and notifications
+	// and responses, which a server may need before it can answer requests. If MaxInFlight notifications and responses are
+	// in flight, Send returns ErrBusy for more of them. A stream that does not end after its answer may stay open for a
+	// short time, unless a waiting request needs its place.
 	MaxInFlight int
 
 	// NoListening, if true, prevents the GET stream of a legacy session for requests and notifications of the

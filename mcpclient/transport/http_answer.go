@@ -22,8 +22,8 @@ const (
 	excerptOf = 200     // bytes of any other body that an error quotes
 )
 
-// postTo posts the message to a URL and handles the response. If shared is true, the answer arrives on the stream of
-// HTTP+SSE instead of in the response.
+// postTo posts the message to a URL and handles the response. shared means HTTP+SSE: the answer arrives on the shared
+// stream, and not in the response.
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
 	if ex.watched == nil {
@@ -226,7 +226,7 @@ func (ex *exchange) fail(e *RequestError) {
 	if ex.errand != nil && ex.errand.needed && passing(e) {
 		ex.errand.failed = e
 	}
-	// over is computed before the failure is delivered, so that the receiver's reaction does not change it.
+	// Decide this before the failure is delivered: the receiver's reaction must not change the result.
 	over := e.Reason == ReasonUnreachable && ex.ctx.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == KindRequest || e.Reason == ReasonSessionGone {
 		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
@@ -256,7 +256,8 @@ func bodyOf(resp *http.Response, limit int64) []byte {
 	return data
 }
 
-// excerpt quotes the beginning of the body, unless the body repeats a possible secret of req.
+// excerpt quotes the beginning of the body for an error. It quotes nothing if the body repeats a possible secret of
+// req.
 func excerpt(req *http.Request, body []byte) string {
 	for _, s := range secretsOf(req) {
 		if bytes.Contains(body, []byte(s[:min(len(s), leastSecret)])) {

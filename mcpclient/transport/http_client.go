@@ -65,8 +65,8 @@ var origins struct {
 	clients map[origin]*originClient // the shared clients that have at least one user; guarded by mu
 }
 
-// joinOrigin returns the shared client for the origin of u, and a URL equal to u that several connections may share and
-// that must not be changed. The caller must call leave.
+// joinOrigin returns the shared client for the origin of u, and a URL that equals u. Connections may share that URL, so
+// it must not be changed. The caller must call leave.
 func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 	like, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// httpConn is a connection to a server at a URL. It implements [Conn]. Its parts share its mutex and the state of its
-// end. An exchange is one outgoing message and the response to it; it runs in one goroutine of the pool. Other
-// goroutines read the streams that serve no single request.
+// httpConn is a connection to a server at a URL. It implements [Conn]. All parts of the connection share one mutex, and
+// the fields that describe how the connection ended. An exchange is one outgoing message and the response to it; it
+// runs in one goroutine of the pool. Other goroutines read the streams that serve no single request.
 //
 // Each part owns its state:
 //
@@ -162,8 +162,8 @@ func (c *httpConn) Cancel(id int64, notice Message) {
 	}
 }
 
-// cancelLegacy sends the notice. When the exchange of the notice is over, ex ends, unless ex is nil. If the notice
-// cannot be sent, it is lost, and ex ends at once.
+// cancelLegacy sends the notice, and ends ex, the exchange of the cancelled request, after the exchange of the notice.
+// ex may be nil. If the notice cannot be sent, it is lost, and ex ends at once.
 func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	if ex != nil && !ex.mayHaveLeft() {
 		ex.stop() // the server has not seen the request
@@ -182,8 +182,8 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	}
 }
 
-// find returns the exchange of a request in flight. shared reports whether all answers arrive on a shared stream,
-// where an exchange ends as soon as its request has been posted.
+// find returns the exchange of a request in flight. shared means that all answers arrive on a shared stream; an
+// exchange then ends as soon as its request has been posted.
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,9 +213,10 @@ func (c *httpConn) failLocked(why error) {
 	}
 }
 
-// takeBack ends the requests that have no network connection yet; the server has not seen them. Receive returns each of
-// them as unsent, and then the reason for the end of the connection. Receive waits for requests that are being dialled
-// only if net/http dials, because net/http then returns at once; another RoundTripper might never return. c.mu is held.
+// takeBack ends the requests that the server has not seen, because they have no network connection yet. Receive returns
+// each of them as unsent, and then the reason for the end of the connection. Receive waits for requests that are being
+// dialled only if net/http dials: net/http then returns at once, but another RoundTripper might never return. c.mu is
+// held.
 func (c *httpConn) takeBack() {
 	r := new(recall)
 	c.inbox.recall = r

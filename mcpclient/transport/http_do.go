@@ -40,7 +40,7 @@ func (q *requester) do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// transport returns the RoundTripper of a client that adds nothing to it, and nil for any other client.
+// transport returns the RoundTripper of the client, or nil if the client adds cookies or a timeout to it.
 func (q *requester) transport() http.RoundTripper {
 	switch {
 	case q.known != nil:

@@ -91,9 +91,9 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 	}
 }
 
-// consume delivers the messages of a stream in session s. It returns true when it has delivered the answer to the
-// request with this id, and otherwise the reason why the stream ended. The id is 0 if the stream serves no single
-// request. Only an answer that is the first frame goes directly to the sender's callback; a later answer could
+// consume delivers the messages of a stream in session s. consume returns true when it has delivered the answer to the
+// request with this id. Otherwise it returns the reason why the stream ended. The id is 0 if the stream serves no
+// single request. Only an answer that is the first frame goes directly to the sender's callback; a later answer could
 // overtake earlier frames.
 func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, id int64, cur *cursor) (bool, error) {
 	for {

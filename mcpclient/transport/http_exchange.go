@@ -20,8 +20,8 @@ const (
 	// noticeLimit bounds the exchange of a notification or a response, which Cancel cannot end.
 	noticeLimit = time.Minute
 
-	// cancelLimit is the same bound for a cancellation notice, which keeps the exchange of the cancelled request
-	// alive.
+	// cancelLimit replaces noticeLimit for a cancellation notice. It is short, because the exchange of the cancelled
+	// request lasts as long as the exchange of the notice.
 	cancelLimit = 2 * time.Second
 )
 
@@ -63,10 +63,12 @@ type errand struct {
 	tries  int           // attempts before the present one
 }
 
-// The server needs a message with errand.needed: without a response, a handler of the server hangs; without
-// notifications/initialized, a server sends no notifications or requests in the session, and some servers answer
-// nothing. Such a message is retried after firstPause, then after twice the previous pause, up to lastPause, until
-// errand.limit has passed. A server ignores a repeated message.
+// Pauses between the attempts to send a message that the server needs (errand.needed). The first pause is firstPause.
+// Each later pause is twice as long, up to lastPause, until errand.limit has passed. A server ignores a repeated
+// message.
+//
+// A server needs a response, because one of its handlers waits for it. It needs notifications/initialized, because
+// before that it sends no notifications or requests in the session, and some servers answer nothing.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second

@@ -16,7 +16,7 @@ type flight struct {
 }
 
 // isFull reports whether m can neither start now nor join the line. Notifications and responses do not wait behind
-// requests: the server may need them to answer the requests.
+// requests, because the server may need them to answer those requests.
 func (f *flight) isFull(m *Message, limit int) bool {
 	if m.Kind != KindRequest {
 		return f.notices >= f.max

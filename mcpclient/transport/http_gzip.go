@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// asksGzip reports whether the client itself sets Accept-Encoding and decompresses the response. Otherwise net/http
-// would set the field for each request, in a copy of the header.
+// asksGzip reports whether the client itself sets Accept-Encoding and decompresses the response. This saves a copy of
+// the header for each request: net/http would make one to set the field.
 func (q *requester) asksGzip() bool {
 	own := q.own.fields
 	return q.private() && !q.known.DisableCompression && own["Accept-Encoding"] == nil && own["Range"] == nil

@@ -16,7 +16,7 @@ type pool struct {
 	users  int           // number of connections; guarded by origins.mu
 }
 
-// worker holds the buffers of one goroutine of a pool, which uses them for one exchange after the other.
+// worker holds the buffers of one goroutine of a pool. The goroutine uses them for one exchange after the other.
 type worker struct {
 	body   []byte      // buffer for bodies of unknown length
 	lately grow.Lately // sizes of the latest such bodies

@@ -12,7 +12,7 @@ import (
 // two processors and 21 % less with one (2026-11). So a request has a plain body, of a type that net/http knows, if
 // httptrace reports the progress of the request.
 
-// setBody sets the body of req. net/http may repeat a request if it could write no part of it.
+// setBody sets the body of req. net/http may repeat req if net/http could not write any part of it.
 func (q *requester) setBody(req *http.Request, body []byte, r *reach) {
 	req.ContentLength = int64(len(body))
 	r.plain = q.reports() && !q.wouldRepeat(req)
@@ -36,15 +36,15 @@ func (q *requester) setBody(req *http.Request, body []byte, r *reach) {
 // true if the latest request through it was reported.
 func (q *requester) reports() bool { return q.pooled() || q.reporting.Load() }
 
-// reported records that a request was answered.
+// reported records, after a response, whether httptrace reports requests through this RoundTripper.
 func (q *requester) reported(r *reach) {
 	if !q.pooled() && q.reporting.Load() != r.asked.Load() {
 		q.reporting.Store(r.asked.Load())
 	}
 }
 
-// missedBy records that a request failed. If httptrace has reported nothing about the request, the RoundTripper may not
-// use net/http.
+// missedBy is like reported, for a request that failed. If httptrace has reported nothing about the request, the
+// RoundTripper may not use net/http.
 func (q *requester) missedBy(r *reach) {
 	if !r.asked.Load() {
 		q.reporting.Store(false)

@@ -100,7 +100,7 @@ func (q *requester) answered(resp *http.Response) {
 }
 
 // missed records a failure to connect, and reports whether the connection to the server is over. The connection is over
-// after maxUnreachable failures in a row, and after a single failure if a caller waits for an answer (awaited) and no
+// after maxUnreachable failures in a row. A single failure is enough if a caller waits for an answer (awaited) and no
 // other request has a network connection.
 func (q *requester) missed(awaited bool) bool {
 	return q.unreachable.Add(1) >= maxUnreachable || awaited && q.connected.Load() == 0

@@ -53,8 +53,8 @@ func (s *session) streaming() context.Context {
 	return s.stream.ctx
 }
 
-// begun reports whether the session has an id or a negotiated version. Requests that are sent earlier, such as a slow
-// probe, outlive initialize. httpConn.mu is held.
+// begun reports whether the session has an id or a negotiated version. A request that is sent earlier, such as a slow
+// probe, belongs to no session, so initialize does not end it. httpConn.mu is held.
 func (s *session) begun() bool { return s.id != "" || s.version != "" }
 
 // dropped reports whether the session was dropped. The stream of HTTP+SSE has a nil session, which is never dropped.

@@ -193,8 +193,9 @@ func (o *oldServer) read(ctx context.Context, resp *http.Response, events *sse.R
 	ended(err)
 }
 
-// isInUse reports whether all answers arrive on the stream of HTTP+SSE. Then the connection does not end because a
-// message cannot reach the server, so that no frame of the stream is lost; it ends with the stream.
+// isInUse reports whether all answers arrive on the stream of HTTP+SSE. If so, the connection ends only with that
+// stream. A message that cannot reach the server does not end the connection, because frames of the stream would be
+// lost.
 func (o *oldServer) isInUse() bool {
 	o.conn.mu.Lock()
 	defer o.conn.mu.Unlock()

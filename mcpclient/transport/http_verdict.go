@@ -44,7 +44,8 @@ type evidence struct {
 	unknown   bool // the response may mean that the session or the endpoint is unknown; see unknownTo
 }
 
-// verdictOf returns why a request failed, and whether it certainly had no effect. s counts only if p is refused.
+// verdictOf returns why a request failed, and whether it certainly had no effect. verdictOf uses s only if p is
+// refused.
 //
 // A request has had no effect if it was not sent; if HTTP/2 rejected it unread; if the status is 401, 429, 403 with a
 // challenge or a JSON-RPC error, or 503 with Retry-After or a JSON-RPC error; or if it was for an unknown session or

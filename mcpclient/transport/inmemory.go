@@ -59,8 +59,8 @@ type Peer struct {
 	in, out *lane
 }
 
-// Send delivers a frame to the client. It waits until the client has received the previous frame; if ctx ends
-// first, it returns the cause of ctx. After either end was closed it returns [ErrClosed]. Send does not keep data.
+// Send delivers a frame to the client. It waits until the client has received the previous frame, or until ctx ends;
+// then Send returns the cause of ctx. After either end was closed, Send returns [ErrClosed]. Send does not keep data.
 func (p *Peer) Send(ctx context.Context, data []byte) error { return p.out.put(ctx, data) }
 
 // Receive returns the next frame of the client; the frame belongs to the caller. After the client has closed the

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enlarge sets the capacity of the pipe to 1 MiB, which saves a third of the time for a large frame. The kernel
-// may refuse, because all pipes of a user share a quota. It does not use Fd, which would set blocking mode, and
-// then Close could hang.
+// enlarge sets the capacity of the pipe to 1 MiB, which saves a third of the time for a large frame. The kernel may
+// refuse, because all pipes of a user share a quota. It does not use Fd: Fd would set blocking mode, in which Close
+// could hang.
 func enlarge(f *os.File) {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -10,7 +10,7 @@ type descent struct{}
 func (descent) attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // reap kills the group after it has reaped the group's leader. The system does not reuse the group's id while the group
-// has members. If the group has none left, a new group could get the id between the two steps.
+// has members. If the leader was the last member, a new group could get the id between the two steps.
 func (p *process) reap() {
 	_ = p.cmd.Wait() // the status is in cmd.ProcessState
 	p.mu.Lock()

@@ -21,15 +21,15 @@ import (
 // also ends its descendants. When the child ends, the rest of its group is killed. If the client process dies
 // without closing, the child reads the end of its standard input and should exit.
 //
-// When the child ends, [Conn.Receive] returns its remaining output and then an [*ExitError], at most about 50 ms later
-// even if a process outside of the group holds the streams open. If a child closes its standard output and keeps
-// running, Receive returns [io.EOF] after a quarter of a second.
+// When the child ends, [Conn.Receive] returns its remaining output and then an [*ExitError]. If a process outside of
+// the group holds the streams open, Receive returns that error at most about 50 ms later. If a child closes its
+// standard output and keeps running, Receive returns [io.EOF] after a quarter of a second.
 //
-// [Conn.Close] sends the accepted frames, closes the child's standard input and waits for 40 % of the available
-// time; then it sends SIGTERM to the group and waits for 30 % more; then it sends SIGKILL to the group. Windows
-// has no SIGTERM, so Close terminates the job at the end. If the context is cancelled, Close sends SIGKILL at
-// once. If a process is stuck in the kernel for two seconds after that, in an uninterruptible wait, Close returns
-// an error, and the process is reaped in the background when it ends.
+// [Conn.Close] sends the accepted frames, closes the child's standard input and waits for 40 % of the available time;
+// then it sends SIGTERM to the group and waits for 30 % more; then it sends SIGKILL to the group. Windows has no
+// SIGTERM, so Close terminates the job at the end. If the context is cancelled, Close sends SIGKILL at once. If a
+// process is still stuck in the kernel two seconds later, in an uninterruptible wait, Close returns an error. The
+// process is then reaped in the background when it ends.
 //
 // For [Config.QueueWait] and [Info], a frame waits until the child's pipe has accepted it. Frames that are written
 // together all wait until the pipe has accepted the last of them.
@@ -59,11 +59,11 @@ type Stdio struct {
 	// The lines also go to [Config.Logger] at debug level, and the last ones into the [ExitError].
 	Stderr func(line string)
 
-	// TraceContext, if true, gives the child the trace context of the attempt to connect, in the environment variables
-	// TRACEPARENT, TRACESTATE and BAGGAGE, or in those of another propagator, such as B3 and X_AMZN_TRACE_ID. That
-	// context is for the child's work before the first request; each request has its own trace context in its _meta.
-	// TraceContext is off by default, because a child that uses its environment as the parent of all its spans would
-	// put them into one endless trace.
+	// TraceContext, if true, gives the child the trace context of the attempt to connect in environment variables:
+	// TRACEPARENT, TRACESTATE and BAGGAGE, or those of another propagator, such as B3 and X_AMZN_TRACE_ID. That context is
+	// for the child's work before the first request; each request has its own trace context in its _meta. TraceContext is
+	// off by default: a child that uses its environment as the parent of all its spans would put all of them into one
+	// endless trace.
 	TraceContext bool
 
 	// Grace bounds [Conn.Close] when its context has no deadline. Zero means 5 s.

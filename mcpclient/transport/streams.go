@@ -110,8 +110,8 @@ func (s *openedStreams) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	return newStreamConn(cfg, stream, stream), nil
 }
 
-// streamConn is a connection over two streams. It has one goroutine while a Receive with a context that can end
-// waits for a frame, and one while it is closed.
+// streamConn is a connection over two streams. It has two goroutines at most: one while a Receive with a context that
+// can end waits for a frame, and one while the connection is being closed.
 type streamConn struct {
 	r   io.ReadCloser
 	w   io.WriteCloser

@@ -205,8 +205,8 @@ type Conn interface {
 	Receive(ctx context.Context) (Frame, error)
 
 	// Close ends the connection. It may be called any number of times, also concurrently, and makes a waiting Receive
-	// return. Even if the peer hangs, Close returns by the deadline of ctx, or after a default time of the transport if
-	// ctx has none: it first lets the peer end by itself, then asks it to end, then forces it. If ctx is cancelled, it
+	// return. Close lets the peer end by itself, then asks the peer to end, then uses force. Even if the peer hangs, Close
+	// returns by the deadline of ctx, or after a default time of the transport if ctx has none. If ctx is cancelled, Close
 	// uses force at once. A later call with less time also ends the wait of an earlier call sooner.
 	//
 	// When Close returns nil, no goroutine, process or file descriptor is left. Otherwise the error names what is left.

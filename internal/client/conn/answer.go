@@ -15,8 +15,8 @@ import (
 type Answerer func(frame []byte, patient bool) error
 
 // Answer sends an answer over the connection. The goroutine that reads is not patient: it must not wait for the server,
-// because the server may be waiting for that goroutine. So the answer of that goroutine is lost if the transport is
-// busy. The goroutine of a handler is patient.
+// because the server may be waiting for that goroutine. If the transport is busy, its answer is lost. The goroutine of
+// a handler is patient.
 func (r *Reader) Answer(frame []byte, patient bool) error {
 	if frame == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// DeclaredIn returns the part of c that the client may declare in revision v. The user's additions beyond the protocol
-// stay. Extensions also stay in older revisions, because they were in use before the revision that has a field for
-// them; only the extension for tasks is removed in the legacy era.
+// DeclaredIn returns the part of c that the client may declare in revision v. Additions of the user beyond the protocol
+// stay. Extensions stay too, also in revisions without a field for them, because extensions were in use before that
+// field. In the legacy era, only the extension for tasks is removed.
 func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
 		roots := *c.Roots

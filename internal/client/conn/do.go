@@ -52,8 +52,8 @@ func (r *Request) toAnswer(ctx context.Context) *Fault {
 	return r.conclude(ctx, o)
 }
 
-// start admits the request, encodes it, and tries to send it until the transport accepts it. If the request ends before
-// that, the returned outcome is decided.
+// start admits the request, encodes it, and tries to send it until the transport accepts it. A decided outcome means
+// that the request ended before the transport accepted it.
 func (r *Request) start(ctx context.Context) Outcome {
 	switch {
 	case ctx.Err() != nil && r.In == nil:
@@ -153,7 +153,7 @@ func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration)
 			return r.Failed(Outcome{Cause: inflight.Timeout})
 		case o = <-r.Outcome:
 			select {
-			case <-r.Opened: // the acknowledgement came before the outcome
+			case <-r.Opened: // the acknowledgement arrived before the outcome
 				r.Outcome <- o // put the outcome back for the owner of the subscription
 				return nil
 			default:
@@ -189,10 +189,10 @@ func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	}
 }
 
-// IsOpen reports whether the client handles notifications for the subscription that request id opened. It handles them
-// from the server's acknowledgement until the server ends the subscription. If the client itself has ended the
-// subscription, it still handles them as long as the request has a tombstone, because the server may have reported a
-// change before the next subscription was open.
+// IsOpen reports whether the client handles notifications for the subscription that request id opened. It returns true
+// from the server's acknowledgement until the server ends the subscription. If the client ended the subscription,
+// IsOpen still returns true while the request has a tombstone: the server may have reported a change before the next
+// subscription was open.
 func (c *Conn) IsOpen(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,8 +27,8 @@ type record struct {
 	tombstones int // change in the number of tombstones
 }
 
-// UntoldRecords is the maximum number of records that wait to be reported. It exists because the user's OnTransition
-// may not return.
+// UntoldRecords is the maximum number of records that wait to be reported. A maximum is necessary because the user's
+// OnTransition may never return.
 const UntoldRecords = 256
 
 // teller reports records to the telemetry and to the user's OnTransition. Its goroutine exists only while there are
@@ -41,8 +41,8 @@ type teller struct {
 	done    chan struct{} // closed when no records are left; nil unless a goroutine waits for that; guarded by core.mu
 }
 
-// note adds a record. Records wait while OnTransition runs. There are a few records for each attempt to connect, and
-// one record for all changes of tombstones between two other records. The caller holds core.mu.
+// note adds a record. Records wait while OnTransition runs. Each attempt to connect adds a few records; consecutive
+// changes of tombstones share one record. The caller holds core.mu.
 func (t *teller) note(r record) {
 	if last := len(t.records) - 1; last >= 0 && r.tombstones != 0 && t.records[last].tombstones != 0 {
 		t.records[last].tombstones += r.tombstones
@@ -59,8 +59,8 @@ func (t *teller) note(r record) {
 	}
 }
 
-// omit drops the oldest record to make room. It does not drop records of tombstones, but merges them. The caller holds
-// core.mu.
+// omit drops the oldest record to make room. Records of tombstones are merged instead, so that their counts stay right.
+// The caller holds core.mu.
 func (t *teller) omit() {
 	i := slices.IndexFunc(t.records, func(r record) bool { return r.tombstones == 0 })
 	if i > 0 && i+1 < len(t.records) && t.records[i+1].tombstones != 0 {

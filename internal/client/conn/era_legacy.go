@@ -38,8 +38,8 @@ func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Sessi
 }
 
 // initializeAnswer waits for the answer to initialize. The answer to an earlier probe may arrive too, or instead: a
-// modern server that was slow to start answers the probe, and then refuses or ignores initialize. initializeAnswer
-// prefers a session that began with initialize, because the server has accepted that request.
+// modern server that was slow to start answers the probe, and then refuses or ignores initialize. If the server answers
+// both, initializeAnswer uses the answer to initialize, because the server has then accepted that request.
 func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 	if h.in.silent { // until the server process has started, it reads neither the probe nor initialize
 		h.clock.hold(true)
@@ -106,8 +106,8 @@ func refusing(method string, err *mcp.Error) error {
 
 var ErrNoCommonVersion = errors.New("no protocol version in common")
 
-// alternative returns the legacy version to try after the server rejected the version tried. It takes the version from
-// the list in err, the server's error. It returns false if the list has no other version that the client supports.
+// alternative returns another legacy version to try after the server rejected the version tried. err is the server's
+// error, which may list versions. alternative returns false if the list has no other version that the client supports.
 func (h *Handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool) {
 	serverErr, ok := errors.AsType[*mcp.Error](err)
 	if !ok {

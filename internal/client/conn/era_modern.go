@@ -45,9 +45,9 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// ResultType reads the member resultType. Reading is cheap if the server writes this member first. If large content
-// comes first, reading takes one pass that validates that content. The type must be known before the content is decoded
-// in place.
+// ResultType reads the member resultType. The type must be known before the content is decoded in place. Reading is
+// cheap if the server writes this member first. If large content comes first, reading takes one pass, which also
+// validates that content.
 func (ModernEra) ResultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
 func (ModernEra) Serves() bool     { return false }
@@ -93,9 +93,8 @@ func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe returns the version for a second probe, or an error. asked is the version of the first probe, and err is
-// the server's answer to the first probe. refusedProbe returns the same version only if the server's list has no other
-// usable version.
+// refusedProbe handles the error err that the server returned for the first probe, with the version asked. It returns
+// the version for a second probe, or an error. It returns asked again only if the server lists no other usable version.
 func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:

@@ -75,7 +75,7 @@ func (r *Request) resend(ctx context.Context, why *transport.RequestError) Outco
 	return r.send(ctx)
 }
 
-// unsent returns the outcome of a request that cannot be sent because of err. why is the server's refusal, or nil if
+// unsent returns the outcome of a request that cannot be sent because of err. why is the server's refusal. It is nil if
 // the server has not seen the request.
 func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestError) Outcome {
 	switch {
@@ -89,10 +89,10 @@ func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestE
 	return r.settled(&Fault{Kind: KindTransport, Op: r.Method, Unsent: true, Cause: err})
 }
 
-// later waits until it is time to retry a request that was refused for now: by the transport or, if why is not nil, by
-// the server. A refusal by the server is final unless the request had no effect or is idempotent. The error is nil if
-// the caller must retry, [transport.ErrBusy] if there must be no retry, and otherwise the reason why the wait ended
-// early.
+// later waits until it is time to retry a request that was refused for now. The server refused it if why is not nil;
+// otherwise the transport refused it. A refusal by the server is final unless the request had no effect or is
+// idempotent. later returns nil if the caller must retry, and [transport.ErrBusy] if the caller must not retry. If the
+// wait ended early, later returns the reason.
 func (r *Request) later(ctx context.Context, why *transport.RequestError) error {
 	delay, again := r.busy()
 	reason := names.RetryBusy

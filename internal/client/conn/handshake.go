@@ -18,8 +18,8 @@ import (
 )
 
 // Handshake negotiates a version with the server: see [Introduction]. It runs in the goroutine of its connection and
-// reads the connection itself. So the client reads no message after the last answer until it is ready for that message.
-// The requests of the handshake are not in the in-flight table: they have no timeout of their own, and the client never
+// reads the connection itself. So no message after the handshake is read before the client is ready for it. The
+// requests of the handshake are not in the in-flight table. They have no timeout of their own, and the client never
 // cancels them, because the specification forbids that for initialize.
 type Handshake struct {
 	c       *Conn
@@ -29,9 +29,8 @@ type Handshake struct {
 	waiting []exchange // requests that wait for an answer: the probe, initialize, or both
 	held    *Session   // made from a discover result that arrived after initialize was sent
 	guessed bool       // the server only seems to belong to the legacy era, so the next attempt probes again
-	// fallsBack means that server/discover may fail without an error in telemetry, because the client, or the host that
-	// the proxy serves, then falls back to initialize. If initialize fails too, its span and the attempt's span report the
-	// failure.
+	// fallsBack means that server/discover may fail without an error in telemetry. The client, or the host that the proxy
+	// serves, then sends initialize. If initialize fails too, its span and the attempt's span report the failure.
 	fallsBack bool
 	// early handles messages that arrive before the answer. It reports whether it has handled a message. It may be nil.
 	early func(*jsonrpc.Message) bool
@@ -132,7 +131,7 @@ func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 // Patience is the time for which the client waits for a closed connection to report the reason.
 const Patience = time.Second
 
-// gone returns the reason why the connection ended, because the error of Send does not contain it.
+// gone waits for the reason why the connection ended and returns it, because the error of Send does not contain it.
 func (h *Handshake) gone(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -157,8 +156,8 @@ func (h *Handshake) notify(ctx context.Context, s *Session, method string) error
 	return nil
 }
 
-// await returns the next answer to a request of the handshake. It notes and counts answers that match no request, and
-// handles other messages as usual.
+// await returns the next answer to a request of the handshake. It counts answers that match no request, and handles
+// other messages as usual.
 func (h *Handshake) await(ctx context.Context) (answer, error) {
 	for {
 		msg, err := h.in.next(ctx)

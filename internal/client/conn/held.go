@@ -11,9 +11,9 @@ import (
 )
 
 // held is the state of an operation that its caller opens and closes. The operation begins before the caller waits for
-// a connection, lists tools or checks anything. It ends with the error that the caller gets. Each request of the caller
-// has its own operation: the first request uses the operation that Open has begun, and Close ends the operation of the
-// last request. A task may take days; so if the answer to a request is a task, the operation ends with that answer.
+// a connection, lists tools or checks anything. It ends with the error that the caller gets. The operation that Open
+// begins is the operation of the caller's first request. Each further request has its own, and Close ends the last of
+// them. A task may take days, so if an answer is a task, the operation ends with that answer.
 //
 //	phase      Open      a request begins      it ends      Close
 //	closed     opened    begins one            answered     begins and ends one if there is an error

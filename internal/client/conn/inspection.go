@@ -22,8 +22,8 @@ type flight struct {
 	stream              bool
 }
 
-// Inspect returns the state of the core. It calls the function also, which adds further values, with the core's mutex
-// held. So all values are from the same moment.
+// Inspect returns the state of the core. To make all values show the same moment, Inspect calls also, which adds
+// further values, with the core's mutex held.
 func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	i, s, oldest, last, gaveUp := c.moment(also)
 	network := c.Transport.Network()
@@ -48,9 +48,9 @@ func (c *Conn) Inspect(also func(*inspect.Client)) inspect.Client {
 	return i
 }
 
-// moment is the part of an inspection that needs the core's mutex. It also returns data that takes longer to format, or
-// that user code formats: the present session, the oldest calls, the error of the last attempt or connection, and the
-// reason why the core gave up.
+// moment returns the part of an inspection that needs the core's mutex. It also returns data that is formatted later,
+// because that takes longer or calls user code: the present session, the oldest calls, the error of the last attempt or
+// connection, and the reason why the core gave up.
 func (c *Conn) moment(also func(*inspect.Client)) (
 	i inspect.Client, s *Session, oldest []flight, last, gaveUp error) {
 	c.mu.Lock()

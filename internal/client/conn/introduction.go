@@ -7,7 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The client keeps the data of the handshake until the session ends, or until the next attempt to connect.
+// The client keeps the data of a handshake as long as the session, or until the next attempt to connect. So the data
+// needs a limit.
 
 // MaxIntroduction is the maximum size of a server's capabilities, identity, supported versions and _meta together, in
 // bytes. They are decoded into many small values, which take far more memory than their text. Only the frame limit

@@ -12,7 +12,7 @@ var errSilent = &failure{event: machine.TransportDown,
 	err: errors.New("the server sends nothing and does not answer a ping")}
 
 // watchOver starts the keep-alive of a session if the options require one. A session over HTTP with one stream for each
-// request needs none, because nothing can hang between two requests.
+// request needs no keep-alive: between two requests, no stream is open that could hang.
 func (c *Conn) watchOver(s *Session) *keepalive.Watch {
 	every := c.Settings.KeepAlive
 	if every == 0 || s.OwnStreams {

@@ -11,9 +11,9 @@ import (
 const RoomEvery = 10 * time.Millisecond
 
 // line queues the messages of a connection while the transport is busy, first in, first out. Only the goroutine of the
-// first message tries to send, even if that frame is the largest, so no other message overtakes the first. That
-// goroutine polls, because a transport reports only that it is busy. Each waiting goroutine has one place, and owns the
-// memory of its frame.
+// first message tries to send. So no other message overtakes the first, even if the first frame is the largest. That
+// goroutine polls, because a transport does not report when it has room again. Each waiting goroutine has one place,
+// and owns the memory of its frame.
 type line struct {
 	length atomic.Int32 // number of waiting places
 

@@ -71,7 +71,7 @@ func (c *Conn) admitted(ctx context.Context, n *Notice) (*Session, *Fault) {
 }
 
 // lost reports to the machine that the connection of s is closed because of err, and returns the reason. If the session
-// has ended, the reader is about to report the reason to the machine, and lost reports the same reason.
+// has already ended, lost reports the same reason that the reader is about to report.
 func (c *Conn) lost(s *Session, err error) error {
 	if over := context.Cause(s.Ctx); over != nil {
 		err = failureOf(over, machine.TransportDown).err
@@ -83,8 +83,8 @@ func (c *Conn) lost(s *Session, err error) error {
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
-// sendNotice sends a notification in session s. why is s if sendNotice must determine why a connection is closed, and
-// nil if the caller does that itself.
+// sendNotice sends a notification in session s. If why is s and the connection is closed, sendNotice finds out why. If
+// why is nil, the caller does that itself.
 func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n *Notice, why *Session) *Fault {
 	trace := traceOf(op)
 	frame, err := n.Encode(s, &trace.TraceContext)

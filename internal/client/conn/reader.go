@@ -90,8 +90,8 @@ func failureOf(err error, otherwise machine.Event) *failure {
 }
 
 // Reader parses the frames of one connection into messages. It reads a frame only after it has handled the previous
-// one, refuses invalid frames, and splits batches. The connection's goroutine owns the Reader; only direct and own may
-// run in other goroutines.
+// one, refuses invalid frames, and splits batches. The connection's goroutine owns the Reader. Only the methods direct
+// and own may run in other goroutines.
 type Reader struct {
 	c       *Conn
 	Link    *Link
@@ -208,8 +208,8 @@ func (r *Reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 // batches reports whether the session's version has batches. (specification 2025-03-26, basic, "Batching")
 func (r *Reader) batches() bool { return r.Session != nil && r.Session.Version == mcp.Version20250326 }
 
-// run reads and routes messages until the connection ends, and returns the reason. Every idle client has the stack of
-// run and Receive. To keep this stack small, other functions handle the frames.
+// run reads and routes messages until the connection ends, and returns the reason. The stacks of run and Receive exist
+// in every idle client. To keep them small, run leaves the handling of frames to other functions.
 func (r *Reader) run() error {
 	answer := Answerer(r.Answer)
 	for {
@@ -228,9 +228,9 @@ func (r *Reader) run() error {
 	}
 }
 
-// runUntilRest is like run, for a connection that can report that there is nothing to read. When it does, runUntilRest
-// returns [seam.ErrResting], and the connection calls wake when there is something to read again. By that time, another
-// goroutine may own the reader.
+// runUntilRest is like run, for a connection that can report that no frame is expected. In that case, runUntilRest
+// returns [seam.ErrResting], and the connection later calls wake when there is something to read. Another goroutine may
+// own the reader by then.
 func (r *Reader) runUntilRest(conn rester, wake func()) error {
 	for {
 		frame, err := conn.ReceiveOrRest(wake)
@@ -282,8 +282,8 @@ func (r *Reader) survive(err error) error {
 }
 
 // direct routes a frame that is a complete, valid answer to a request. It runs in the goroutine that received the
-// frame, so the connection's goroutine need not handle it. direct returns false for any other frame, which next or take
-// then handles.
+// frame, which saves a switch to the connection's goroutine. direct returns false for any other frame, and leaves that
+// frame to next or take.
 func (r *Reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
 
 // own routes the frame if it answers the request with this ID, whose caller holds the turn. take handles other frames.
@@ -291,7 +291,7 @@ func (r *Reader) own(f transport.Frame, id int64) bool {
 	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id)
 }
 
-// answers routes a frame if it answers the request with this ID, and reports whether it does.
+// answers routes a frame that answers the request with this ID. It returns false for any other frame.
 func (r *Reader) answers(frame []byte, id int64) bool {
 	m := newMessage()
 	defer freeMessage(m)
@@ -306,8 +306,8 @@ func (r *Reader) answers(frame []byte, id int64) bool {
 	return true
 }
 
-// MaxBatchRequests is the maximum number of requests in a batch. It exists because the client keeps their answers until
-// the last one is complete.
+// MaxBatchRequests is the maximum number of requests in a batch. A limit is necessary because the client keeps the
+// answers until the last one is complete.
 const MaxBatchRequests = 1024
 
 var errBatchRequests = fmt.Errorf("the batch has more than %d requests", MaxBatchRequests)
@@ -346,8 +346,8 @@ func (r *Reader) runBatch(frame []byte, answer Answerer) error {
 	return nil
 }
 
-// refused counts an invalid frame, and returns an error if it ends the connection. If the frame was meant to answer a
-// call, that call fails, because no other answer will come.
+// refused counts an invalid frame, and returns an error if the frame ends the connection. If the frame was meant to
+// answer a call, refused fails that call, because no other answer will come.
 func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	streak := r.invalid.Add(1)
 	r.c.Violation(v, frame, len(frame), 0)

@@ -124,7 +124,7 @@ func (c *Conn) progressTo(id int64, p *mcp.ProgressParams) (lost int) {
 	if !ok || r.Progressed == nil {
 		return 0
 	}
-	if r.patience > 0 { // the timer may fire at the earlier deadline; tick then finds that there is time left
+	if r.patience > 0 { // the timer may still fire at the earlier deadline; then tick finds that time is left
 		c.calls.Postpone(id, r.sooner(time.Now().Add(r.patience)))
 	}
 	if r.OnProgress == nil {

@@ -93,8 +93,8 @@ type Content interface {
 	Ended(err *Fault) instrument.Result
 	// Harmless reports whether the request is idempotent.
 	Harmless() bool
-	// GivenUp is called when the client gives up a request that it has sent. It returns the reason for the cancellation
-	// that the core sends to the server, or false if the core must not send one.
+	// GivenUp is called when the client gives up a request that it has sent. It returns the reason to send to the server
+	// with the cancellation. If it returns false, the core sends no cancellation.
 	GivenUp(s *Session, reason string) (string, bool)
 	// Late returns the function that the core calls for a late answer; nil for none. The core holds its mutex during the
 	// call of Late.
@@ -184,7 +184,7 @@ func (r *Request) finish(o Outcome) {
 	}
 }
 
-// waitsIn records that the caller's goroutine waits in the transport for the answer. end interrupts that wait.
+// waitsIn records that the caller's goroutine waits in the transport for the answer. Calling end interrupts the wait.
 func (r *Request) waitsIn(end func()) {
 	r.core.mu.Lock()
 	r.interruptReceive = end

@@ -41,7 +41,7 @@ func (c *Conn) route(r *Reader, m *jsonrpc.Message, answer Answerer) bool {
 }
 
 // admit classifies a message and steps the machine, in one atomic step. A response ends its call or finds the tombstone
-// of its call. If no goroutine waits for the answer, the result answered is the request that the message answers.
+// of its call. answered is the request that the message answers, if no goroutine waits for that answer.
 func (c *Conn) admit(r *Reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, answered *Request, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

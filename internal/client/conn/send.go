@@ -100,8 +100,8 @@ func (o *outgoing) sending() {
 	}
 }
 
-// hand passes the message to the transport. For a request, it uses the optional interface of the connection, if there
-// is one.
+// hand passes the message to the transport. A request is passed through [seam.Sender] if the connection implements that
+// interface.
 func (o *outgoing) hand(ctx context.Context, conn transport.Conn) error {
 	switch {
 	case o.cancels != 0:

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// CancelledByServer reports that the server cancelled a request: a request of its own, a subscription of the client,
-// or, in violation of the protocol, another request of the client. Reason is the server's reason; it is empty if the
-// server gave none.
+// CancelledByServer reports that the server cancelled a request: one of the server's own requests or a subscription of
+// the client. To cancel any other request of the client is a violation. Reason is the server's reason; it is empty if
+// the server gave none.
 type CancelledByServer struct{ Reason string }
 
 func (e *CancelledByServer) Error() string {

@@ -16,7 +16,7 @@ import (
 )
 
 // Session is the result of a negotiation over one connection. Nearly all of it is immutable once the client is ready. A
-// call keeps a pointer to its session, so it belongs to that session even if the client reconnects in the meantime.
+// call keeps a pointer to its session. So the call belongs to that session even if the client reconnects meanwhile.
 type Session struct {
 	*Link
 	Era     Era
@@ -46,7 +46,7 @@ type Said struct {
 	Instructions string
 }
 
-// usuallySaid shares equal values of Said. A program may have a thousand sessions with one server, and the description
+// usuallySaid shares equal values of Said, because a program may have a thousand sessions with one server, and a value
 // takes more memory than the rest of a session.
 var usuallySaid Usual[Said]
 

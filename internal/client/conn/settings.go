@@ -57,8 +57,8 @@ func (s *Settings) Declarable() error {
 	return err
 }
 
-// Inflight returns the configuration of the in-flight table. A tombstone exists longer than any possible delay of an
-// answer: the default timeout of calls plus a reconnection.
+// Inflight returns the configuration of the in-flight table. The lifetime of a tombstone is longer than any possible
+// delay of an answer: the default timeout of calls plus the time for a reconnection.
 func (s *Settings) Inflight() inflight.Config {
 	const margin = 5 * time.Second
 	t := inflight.Defaults()

@@ -19,10 +19,10 @@ type Completion interface {
 	Completed(err *Fault)
 }
 
-// pending is the state of a request without a waiting goroutine. The operation ends when two conditions hold: no
-// goroutine is sending the request, and the outcome is known. The goroutine that fulfils the second of them ends the
-// operation. Either condition may be fulfilled first, because a server may answer before the transport reports that it
-// has accepted the request.
+// pending is the state of a request without a waiting goroutine. The operation ends when two conditions hold: the
+// outcome is known, and no goroutine is sending the request. Whichever goroutine makes the second condition true ends
+// the operation. The order is open, because a server may answer before the transport reports that it has accepted the
+// request.
 type pending struct {
 	to   Completion
 	ctx  context.Context
@@ -69,8 +69,8 @@ func (r *Request) attempt(send func() Outcome) (o Outcome) {
 	return o
 }
 
-// sent records that no goroutine is sending the request any more. If o is decided, it is the outcome. If the server has
-// refused the request for now, sent first sends it again.
+// sent records that no goroutine is sending the request any more. A decided o is the outcome. If the server has refused
+// the request for now, sent first sends the request again.
 func (r *Request) sent(o Outcome) {
 	p, c := r.pending, r.core
 	for {

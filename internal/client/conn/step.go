@@ -40,10 +40,9 @@ func (c *Conn) Start() {
 }
 
 // step passes an event to the machine and carries out its effects. It returns false if the event has no meaning in the
-// present state. The state changes only here. The effects are carried out with the mutex held and do not block, so the
-// changes of the state, of the calls in flight and of the waiters are atomic. step does not carry out effects that call
-// user code, telemetry or the connection. It returns the list of all effects, and its caller carries out the remaining
-// ones.
+// present state. The state changes only here. step holds the mutex while it carries out effects, so that the changes of
+// the state, of the calls in flight and of the waiters are atomic. None of these effects blocks. Effects that call user
+// code, telemetry or the connection are left to the caller: step returns the list of all effects.
 func (c *Conn) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +73,7 @@ func (c *Conn) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	return effects, true
 }
 
-// apply carries out one effect. The effects of a frame or a call are left to the goroutine of that frame or call.
+// apply carries out one effect. Some effects of a frame or a call are left to the goroutine of that frame or call.
 func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 	switch e {
 	case machine.Dial:
@@ -131,7 +130,7 @@ func (c *Conn) failAll(cause inflight.Cause, now time.Time) {
 	c.calls.FailAll(now, cause, func(_ int64, r *Request) { r.finish(Outcome{Cause: cause, err: err}) })
 }
 
-// failOwn fails the call that an unusable frame should have answered, or that gets no answer.
+// failOwn fails one call: the call that an unusable frame should have answered, or a call that will get no answer.
 func (c *Conn) failOwn(f *fact, now time.Time) {
 	o := Outcome{Cause: inflight.Lost, failed: f.failed}
 	id := f.request
@@ -192,9 +191,9 @@ func (c *Conn) acquire(giveUp <-chan struct{}) bool {
 	}
 }
 
-// tryAcquire acquires the right to open a connection. It fails if giveUp is closed. If a connection is still open, it
-// returns a channel that is closed when a retry may succeed. hangUp holds the mutex too, so a connection that was given
-// up cannot acquire this right.
+// tryAcquire acquires the right to open a connection. It fails if giveUp is closed. If a connection is still open,
+// tryAcquire returns a channel that is closed when a retry may succeed. hangUp holds the same mutex, so a connection
+// that was given up never acquires this right.
 func (c *Conn) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,7 +260,7 @@ func (c *Conn) learn(t connstate.Transition) {
 	}
 }
 
-// settleUp updates the state that depends on the calls in flight. It is called after they have changed.
+// settleUp updates the state that depends on the calls in flight. It is called after a change of these calls.
 func (c *Conn) settleUp() {
 	if n := c.calls.Tombstones(); n != c.buried {
 		c.teller.note(record{tombstones: n - c.buried})
@@ -270,9 +269,9 @@ func (c *Conn) settleUp() {
 	c.arm()
 }
 
-// arm sets the timer to the next due time: the machine's deadline, a call's deadline, or the sweep of tombstones. If
-// the timer is set to an earlier time, it stays: tick then finds nothing to do and calls arm again. So calls that are
-// answered soon set the timer only once.
+// arm sets the timer to the next due time: the machine's deadline, a call's deadline, or the sweep of tombstones. A
+// timer that is set to an earlier time stays, because setting it again for each answered call would cost time. When it
+// fires, tick finds nothing to do and calls arm again.
 func (c *Conn) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {

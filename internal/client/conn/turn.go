@@ -12,16 +12,16 @@ import (
 )
 
 // turn determines which goroutine reads a session's frames. Normally the connection's goroutine reads, so that the
-// client misses no message of the server. But passing an answer from that goroutine to the caller's goroutine costs
-// more than the rest of a small call. So while a user makes one call after the other, the connection's goroutine lends
-// the turn, and the caller reads its own answer. If the caller receives any other frame, or its wait ends, it returns
-// the result and the turn to the connection's goroutine.
+// client misses no message of the server. But passing an answer from there to the caller's goroutine costs more than
+// the rest of a small call. So while a user makes one call after the other, the connection's goroutine lends the turn,
+// and the caller reads its own answer. If the caller receives any other frame, or if its wait ends, the caller returns
+// the turn to the connection's goroutine, together with the result of Receive.
 //
 // Between two such calls, no goroutine reads, for at most two ticks of the pace.
 //
-// A caller whose call is in flight, but which does not read the answer itself, must call attend, which wakes a reader.
-// A goroutine that stops reading checks for calls in flight after that. So at least one of the two goroutines notices
-// the other.
+// A caller that does not read the answer to its call in flight must call attend, which wakes a reader. A goroutine that
+// stops reading must check for calls in flight afterwards. So if a caller begins to wait while a reader stops, at least
+// one of them notices the other.
 //
 // A nil turn always belongs to the connection's goroutine.
 type turn struct {
@@ -35,8 +35,9 @@ type turn struct {
 	mu     sync.Mutex
 	caller context.Context // context of the call whose caller has the turn; nil for none; guarded by mu
 
-	// Only the goroutine that has the turn uses the fields below. lonely counts consecutive answers that each went to the
-	// only call in flight, soon after the previous answer. It is negative after useless loans.
+	// Only the goroutine that has the turn uses the fields below.
+	// lonely counts consecutive answers to a call that was alone in flight, each soon after the previous answer. It is
+	// negative after useless loans.
 	lonely int32
 	wait   int32     // number of answers until the next loan
 	latest time.Time // time of the latest answer

@@ -5,7 +5,7 @@ import (
 	"weak"
 )
 
-// Usual shares one value between all users with equal values, as long as one of them uses it. It is safe for concurrent
+// Usual lets all users of equal values share one copy, as long as any of them uses the copy. It is safe for concurrent
 // use. The zero Usual is ready to use.
 type Usual[T any] struct {
 	mu     sync.Mutex

@@ -8,6 +8,6 @@
 //
 //   - The package has no lock, clock, timer or random number. The owner passes in times and random numbers, and guards
 //     the table.
-//   - The calls in flight and Config.MaxTombstones bound the memory. A table that has grown in a storm of calls shrinks
-//     after the storm; apart from this growing and shrinking, nothing allocates.
+//   - The calls in flight and Config.MaxTombstones bound the memory. The table grows in a storm of calls and shrinks
+//     after it. Nothing else allocates.
 package inflight

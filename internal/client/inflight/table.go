@@ -142,8 +142,8 @@ func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)
 	}
 }
 
-// Postpone changes the deadline of a call in flight to a later or earlier time; zero means never. ok is false if the
-// call is not in flight.
+// Postpone changes the deadline of a call in flight, to a later or an earlier time; zero means never. ok is false if
+// the call is not in flight.
 func (t *Table[T, N]) Postpone(id int64, deadline time.Time) (ok bool) {
 	c, ok := t.calls.get(id)
 	if ok {

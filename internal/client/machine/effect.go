@@ -3,7 +3,7 @@ package machine
 // Effect is one action that follows a step. The owner carries out effects in the given order, and no effect blocks.
 //
 // Effects on a connection apply to one epoch: HangUp to the epoch before the step, and Dial, Negotiate and Pull to the
-// epoch after it.
+// epoch after the step.
 type Effect uint8
 
 const (

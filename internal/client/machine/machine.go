@@ -41,8 +41,8 @@ type Machine struct {
 	Session uint64
 
 	// Attempt is the number of the present attempt to connect since the connection was last ready, counted from 1. In
-	// ready, it is the successful attempt. In backoff, it is the failed attempt, or 0 after a ready connection was lost.
-	// If the client dials again after a lost probe, that belongs to the same attempt.
+	// ready, it is the number of the successful attempt. In backoff, it is the number of the failed attempt, or 0 after a
+	// ready connection was lost. Dialling again after a lost probe belongs to the same attempt.
 	Attempt int
 
 	// Delay is the length of the next backoff, before jitter. Each backoff doubles it. An answer to a call, or a session

@@ -30,9 +30,9 @@ type Policy struct {
 	// BackoffJitter, from 0 to 1, is the fraction by which a delay varies at random.
 	BackoffJitter float64
 
-	// AtOnce makes the first attempt to connect follow the loss of a session without a delay. This does not apply if the
-	// session followed a failed attempt or another loss, and has neither answered a call of the user nor lasted for
-	// BackoffMax.
+	// AtOnce removes the delay before the first attempt to connect after the loss of a session. It applies only if that
+	// session has answered a call of the user, has lasted for BackoffMax, or followed neither a failed attempt nor another
+	// loss.
 	AtOnce bool
 
 	// CloseTimeout bounds the closing of the client.
@@ -92,10 +92,9 @@ func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
 }
 
-// wait returns the length of a backoff: delay with jitter, or the delay that the server requested, if that is longer.
-// All clients of a server get the same requested delay, so each client adds a random part. Otherwise all clients would
-// return at the same time. The random part is at most BackoffJitter times asked, or BackoffJitter times BackoffMax,
-// whichever is less.
+// wait returns the length of a backoff: delay with jitter, or asked, the delay that the server requested, if that is
+// longer. All clients of a server get the same requested delay. Each client adds a random part, so that not all of them
+// return at the same time: at most BackoffJitter times asked, or BackoffJitter times BackoffMax, whichever is less.
 func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
 	asked = min(asked, p.WaitMax)
 	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r

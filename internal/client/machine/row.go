@@ -49,7 +49,7 @@ type cell struct {
 	do []Effect
 	to connstate.State
 
-	// givingUp replaces do if the row leads to backoff but no further attempt is allowed.
+	// givingUp lists the effects, instead of do, if the row leads to backoff but no further attempt is allowed.
 	givingUp []Effect
 }
 

@@ -15,8 +15,8 @@ var ErrResting = errors.New("the connection has nothing to deliver")
 // Without Rester, an idle client takes 12 to 15 KiB instead of 5 to 7 (1,000 and 10,000 clients, 2026-11).
 type Rester[Frame any] interface {
 	// ReceiveOrRest is like Receive with a ctx that cannot end. But if no frame is expected, it returns [ErrResting]
-	// instead of waiting, and calls wake once when there is something to receive, which may be the end of the connection.
-	// Until then, no goroutine need receive.
+	// instead of waiting. It then calls wake once, when there is a frame to receive or the connection has ended. Until
+	// that call, no goroutine need receive.
 	//
 	// wake may be called from any goroutine, even before ReceiveOrRest has returned. It must return quickly and must not
 	// call a method of the connection; it may start a goroutine for that.

@@ -58,8 +58,8 @@ func digits(value string) bool {
 }
 
 // Reopen returns the delay before a stream is reopened. suggested is the delay that the server suggests; a negative
-// value means none. useless is how many times in a row the stream delivered nothing or did not open. brief is how many
-// times in a row the stream ended soon.
+// value means none. useless counts how often in a row the stream delivered nothing or did not open. brief counts how
+// often in a row the stream ended soon.
 //
 // A suggestion is limited to the range from [Least] to [Most], and up to a fifth is added. For brief streams, the
 // minimum doubles up to 1 s. Without a suggestion, the delay is 1 s and doubles with each useless attempt up to 30 s,

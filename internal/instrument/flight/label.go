@@ -20,8 +20,8 @@ func (l Label) String() string {
 	return l.Value()
 }
 
-// Subject is the method of an operation and its target, if it has one. It takes one machine word of memory. The zero
-// Subject has neither.
+// Subject is the method of an operation, and the target if the operation has one. It takes one machine word of memory.
+// The zero Subject has neither.
 type Subject struct{ unique.Handle[[2]string] }
 
 // SubjectOf returns the subject of a method and a target. The target may be empty.

@@ -35,7 +35,7 @@ const (
 )
 
 // carrier is the propagation.TextMapCarrier for the _meta of a message. It has fields for the three keys of the W3C. A
-// map holds the keys of other propagators; it is created when one of them reads or writes.
+// map holds the keys of other propagators. The map is created when another propagator reads or writes.
 type carrier struct {
 	traceparent, tracestate, baggage string
 

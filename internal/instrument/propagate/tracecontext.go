@@ -71,8 +71,8 @@ func (t *TraceContext) Keys() iter.Seq[string] {
 func (t *TraceContext) Declared() []string { return t.declared }
 
 // Headers returns the declared keys of Others with their values. Only declared keys are repeated outside of the
-// message, in HTTP headers and environment variables. Some propagators derive other keys from baggage, so the program
-// that has written the baggage could choose header names.
+// message, in HTTP headers and environment variables. Some propagators derive further keys from baggage; repeating
+// those would let the author of the baggage choose header names.
 func (t *TraceContext) Headers() map[string]string {
 	undeclared := func(key, _ string) bool { return !slices.Contains(t.declared, key) }
 	for key, value := range t.Others {

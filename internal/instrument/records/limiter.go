@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// limit bounds the records of one key: five at once, then one a second. A peer can violate the protocol, or fail a
-// request, with every frame, and each call fails while a server is down. Metrics count all of these events.
+// limit bounds the records of one key: five at once, then one a second. Without it, a peer could cause a record with
+// every frame, and a server that is down with every call. Metrics count all of these events.
 var limit = tokens.Limit{PerSecond: 1, Burst: 5}
 
 // Key identifies a kind of record: an event, its reason and other distinctions. All fields have closed sets of values,

@@ -82,7 +82,7 @@ var together = []struct {
 		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and no peer
 	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
-	{[]string{names.KeyNetworkTransport}, 1}, // each client has one transport; a server counts several times
+	{[]string{names.KeyNetworkTransport}, 1}, // one for a client; a server counts once for each transport
 }
 
 // seriesOf returns the largest number of series of a metric with these attributes.

@@ -1,7 +1,7 @@
-// Package schema describes, as data, everything that the client and the server of this module emit. [Current] has a
-// row for every attribute, metric, span and event, with its type, unit, values, limits and stability. The instruments
-// are built from it, docs/telemetry.md and schema.json are generated from it, and package telemetrytest checks the
-// emissions of tests against it. Package names has the Go constants for the names.
+// Package schema describes, as data, everything that the client and the server of this module emit. [Current] has a row
+// for every attribute, metric, span and event, with its type, unit, values, limits and stability. Current is the source
+// of the instruments, of docs/telemetry.md and of schema.json. Package telemetrytest checks the emissions of tests
+// against it. Package names has the Go constants for the names.
 //
 // Surprises:
 //
@@ -79,8 +79,8 @@ const (
 	Conditional Need = "conditional" // whenever it applies
 )
 
-// Use is the use of an attribute by a row. Only lists the values that the attribute has in this row, besides _OTHER.
-// Nil means all values.
+// Use is the use of an attribute by a row. The field Only has the values of the attribute in this row, besides _OTHER;
+// nil means all values.
 type Use struct {
 	Key  string   `json:"key"`
 	Need Need     `json:"need"`
@@ -164,8 +164,8 @@ type Definition struct {
 	Spans       []Span      `json:"spans"`
 	Events      []Event     `json:"events"`
 
-	// Baggage lists attributes that every span and event may have in addition, but no metric. They are members of the
-	// baggage, which the SDK's processors copy after the start of the span. See otlp.WithBaggageAttributes.
+	// Baggage lists additional attributes that every span and event may have, but no metric. They are baggage members,
+	// which the SDK's processors copy after the start of the span. See otlp.WithBaggageAttributes.
 	Baggage []Use `json:"baggage"`
 }
 

@@ -5,8 +5,8 @@ import (
 	"weak"
 )
 
-// Commons holds immutable values, one for each key. All clients and servers share the value of a key, which lives as
-// long as a client or server uses it. So a thousand clients of one server share the same facts about the server. A
+// Commons holds immutable values, one for each key. All clients and servers share the value of a key, so a thousand
+// clients of one server share the facts about that server. A value lives as long as a client or server uses it. A
 // Commons is safe for concurrent use. The zero Commons is empty.
 type Commons[K comparable, V any] struct {
 	mu   sync.Mutex

@@ -62,8 +62,8 @@ const (
 	// a group or with a group beyond the limit, and one for servers.
 	FoldedNames = MaxGroups + 2
 
-	// SetsForName is the number of sets that are reserved for each name before tools get sets. An ordinary client uses one
-	// for the handshake, one for lists, and two for calls.
+	// SetsForName is the number of sets that are reserved for each name before tools get sets. An ordinary client uses
+	// four: one for the handshake, one for lists, and two for calls.
 	SetsForName = 4
 
 	// SetsForGroups is the number of sets that are reserved for groups before names get sets.

@@ -48,8 +48,8 @@ func (c *Call) mayChange() bool { return c.Traits&(ReadOnly|Failed) == 0 }
 // exact returns a hash of the call and its result.
 func (c *Call) exact() uint64 { return mix(c.Args, c.Result) }
 
-// told returns a hash of the tool and its result if the tool is read-only or the call failed, so that such calls count
-// as equal in a cycle whatever their arguments. For all other calls it returns the result of exact.
+// told returns a hash for the comparison of calls in a cycle. For a read-only tool and for a failed call, it covers the
+// tool and the result but not the arguments. For all other calls, it is the result of exact.
 func (c *Call) told() uint64 {
 	if c.Traits&(ReadOnly|Failed) != 0 {
 		return mix(c.Tool, c.Result)
@@ -177,8 +177,8 @@ func (r *Ring) find(repeats bool, l Limits) Loop {
 	return Loop{}
 }
 
-// cycle returns the number of calls that repeat with the period, or 0 if they are fewer than a loop: in a loop, the
-// latest call has occurred Repeats times.
+// cycle returns the number of calls that repeat with the period. It returns 0 unless the latest call has occurred
+// Repeats times, which makes the calls a loop.
 func (r *Ring) cycle(period int, l Limits) int {
 	need := period*(l.Repeats-1) + 1
 	n := r.same[period]
@@ -199,8 +199,8 @@ func (r *Ring) cycle(period int, l Limits) int {
 	return 0
 }
 
-// sameCalls returns how often the latest call occurred with the same result since another tool may have changed
-// something. It returns 0 if that is less than a loop.
+// sameCalls counts the latest call with the same result, back to the last call of another tool that may have changed
+// something. It returns 0 if the number is too small for a loop.
 func (r *Ring) sameCalls(l Limits) int {
 	latest, exact, need := r.at(0), r.exact[r.index(0)], l.Repeats
 	if latest.polls() {
@@ -226,8 +226,8 @@ func (r *Ring) sameCalls(l Limits) int {
 	return n
 }
 
-// differ reports whether, among the remembered calls, the latest consecutive calls with the same tool and result had
-// enough different arguments; repeats is the required number.
+// differ reports whether the latest consecutive calls with the same tool and result had at least the given number of
+// different arguments, as far as these calls are remembered.
 func (r *Ring) differ(repeats int) bool {
 	if r.row-r.same[1]+1 < repeats || r.at(0).Traits&(Writes|Failed) == Writes {
 		return false

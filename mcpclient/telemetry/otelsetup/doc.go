@@ -9,9 +9,9 @@
 // # A configuration file
 //
 // If OTEL_CONFIG_FILE names a file, the file is OpenTelemetry's declarative configuration, and contrib's package
-// otelconf makes the SDK from it. Then the other variables have no effect, except NO_COLOR and variables that the
-// file references as ${NAME}; nor do the options about the service, the endpoint, the interval and exporters. The
-// options for the console and the log levels work as without a file. Package otelconf decides which versions of the
+// otelconf makes the SDK from it. The other variables then have no effect, except NO_COLOR and variables that the file
+// references as ${NAME}. The options about the service, the endpoint, the interval and exporters have no effect either.
+// The options for the console and the log levels work as without a file. Package otelconf decides which versions of the
 // file's schema it reads.
 //
 // # Prometheus

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// newConsole returns the handler for people: one line a record, with trace ids and baggage members at the end. Above the
-// level Debug, the lines of a terminal are short.
+// newConsole returns the handler for people: one line a record, with trace ids and baggage members at the end. On a
+// terminal, lines are short if level is above Debug.
 func newConsole(w io.Writer, level slog.Leveler, terminal, colour bool, baggageKeys ...string) slog.Handler {
 	return telemetry.NewTraceHandler(tint.NewTextHandler(w, &tint.Options{
 		Level:      level,

@@ -13,9 +13,9 @@ const (
 	errorRefill = 10 * time.Second
 )
 
-// errorLines is the [otel.ErrorHandler] of a process that Setup has configured: plain lines, at most errorBurst at
-// once and then one each errorRefill; the next line reports how many were suppressed. It never writes to a
-// slog.Logger: an export error as a log record would be exported, fail, and become another log record.
+// errorLines is the [otel.ErrorHandler] of a process that Setup has configured. It writes plain lines: at most
+// errorBurst at once, and then one each errorRefill. The next line reports how many were suppressed. errorLines never
+// writes to a slog.Logger: an export error as a log record would be exported, fail, and become another log record.
 type errorLines struct {
 	now func() time.Time
 

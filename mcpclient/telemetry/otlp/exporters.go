@@ -19,7 +19,7 @@ import (
 
 // A destination is the receiver of the exporter otlp for one signal. The SDK's exporters read OTEL_EXPORTER_OTLP_* and
 // connect when they first send. For a direct endpoint, options override the headers and the credentials of the
-// environment; the credentials would otherwise override "insecure".
+// environment, because these credentials would override "insecure".
 type destination struct {
 	protocol protocol
 	direct   string // host:port; empty if the environment decides
@@ -109,8 +109,8 @@ type metricExporter struct {
 	link *link
 }
 
-// Export ignores the error of a periodic export that the reader cancels at shutdown: the reader exports once more,
-// and cumulative metrics include the cancelled data.
+// Export ignores the error of a periodic export that the reader cancels at shutdown. Nothing is lost: the reader
+// exports once more, and cumulative metrics include the data of the cancelled export.
 func (e metricExporter) Export(ctx context.Context, rm *metricdata.ResourceMetrics) error {
 	err := e.link.do(ctx, func(ctx context.Context) error { return e.Exporter.Export(ctx, rm) })
 	if errors.Is(ctx.Err(), context.Canceled) {

@@ -14,8 +14,8 @@ import (
 var errAbandoned = errors.New("the export was abandoned at shutdown")
 
 // A link stands between one signal's exporter and the collector, to keep a shutdown short when the collector is down.
-// Without it, an exporter waits seconds to retry after a refused connection, and the SDK's shutdown waits with it
-// until its deadline, at the end of every run of every program. A link
+// Without a link, an exporter waits seconds to retry after a refused connection. The SDK's shutdown would wait for the
+// exporter, up to the deadline of the shutdown, at the end of every program. A link
 //
 //   - passes everything while the program runs;
 //   - at lastTry, ends an export that is only waiting to retry, and from then on makes a failed try the last;
@@ -24,8 +24,8 @@ type link struct {
 	life context.Context // context that abandon ends
 	end  context.CancelCauseFunc
 
-	// whole means that each batch includes the data of earlier batches, as with cumulative metrics: if one is delivered,
-	// nothing is lost. The SDK's shutdown cancels the running export and then sends the last one.
+	// whole means that each batch includes the data of earlier batches, as with cumulative metrics. Nothing is lost if the
+	// last batch is delivered: the SDK's shutdown cancels the running export and then sends the last one.
 	whole bool
 
 	idle func() // closes idle connections; set before the link is used, nil for none
@@ -33,7 +33,7 @@ type link struct {
 	mu      sync.Mutex
 	closing bool                    // guarded by mu
 	failing bool                    // guarded by mu; the last try failed and no other has started
-	batch   context.Context         // guarded by mu; ends when lastTry gives up the running exports and replaces it
+	batch   context.Context         // guarded by mu; lastTry ends it, to give up the running exports, and replaces it
 	giveUp  context.CancelCauseFunc // guarded by mu; ends batch
 	lost    error                   // guarded by mu; error of the last failed export after lastTry
 }

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/backoff"
 )
 
-// retries configures the retries of exporters. By default, the SDK would retry after up to half a minute, and gRPC
-// would reconnect after up to two minutes: after a short outage, a collector would get nothing for that time.
+// retries configures the retries of exporters. By default, the SDK retries after up to half a minute, and gRPC
+// reconnects after up to two minutes. So a collector would get nothing for that time after a short outage.
 // OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT bound an export; MaxElapsedTime is higher than any value that
 // users set there.
 var retries = otlptracegrpc.RetryConfig{

@@ -27,9 +27,9 @@
 //   - it follows a kept span of this process: either it has a link to the kept span, because its request repeats the
 //     request of the kept span, or it is a child of the kept span and starts after the end of the kept span.
 //
-// With a kept span, all spans below it in this process are exported, as far as they are still held, and all spans
-// above it: at once if they have ended, like the request of a task, otherwise at their end. A span is held while a
-// span above or below it is open. Afterwards it is dropped.
+// With a kept span, the held spans below it in this process are exported, and all spans above it. A span above it that
+// has already ended, like the request of a task, is exported at once, and any other span at its end. A span is held
+// while a span above or below it is open. Afterwards it is dropped.
 //
 // # Memory
 //
@@ -41,8 +41,9 @@
 //
 // Each process decides for itself, by the rules of consistent probability sampling. The threshold is in tracestate
 // (ot=th), so a server exports its spans of exactly the traces that the client exports, whatever the server's own
-// ratio. Both ends see an error. A request that repeats a failed one is sampled from its start, so the server exports
-// its part. Only the client can know that the network was slow; then only the client exports its spans.
+// ratio. Both ends see an error. A request that repeats a failed request is sampled from its start, so the server
+// exports its own spans of that request too. Only the client can know that the network was slow; then only the client
+// exports its spans.
 //
 // A peer that causes errors causes exports, as with all sampling by outcome. The exporter's queue bounds them.
 //

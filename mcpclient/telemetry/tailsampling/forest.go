@@ -33,7 +33,7 @@ type node[S any] struct {
 	key       spanKey
 	parent    *node[S]
 	age       element[*node[S]]
-	held      list[*item[S]] // the span itself and the ended spans below it that have no open span between
+	held      list[*item[S]] // ended spans whose nearest open span is this one, and own
 	own       *item[S]       // the span's own item in held, after its end
 	below     int            // number of open children
 	ended     bool
@@ -111,9 +111,9 @@ func (f *forest[S]) end(key spanKey, span S, bytes int64, keep bool) (self bool,
 	return false, company
 }
 
-// close passes the held spans of n to its parent, if n is no longer open, and closes the spans above n that were open
-// only because n was. It appends to export the spans that a kept span above exports. Spans without a span above are
-// dropped.
+// close removes n if neither n nor any span below it is open, and hands its held spans to its parent. If only n kept
+// the parent open, close removes the parent in the same way. If the parent was kept, its held spans are exported
+// instead: close appends them to export. The held spans of a root are dropped.
 func (f *forest[S]) close(n *node[S], export []S) []S {
 	for n.ended && n.below == 0 && !n.forgotten {
 		f.remove(n)

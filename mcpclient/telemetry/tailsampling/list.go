@@ -2,8 +2,8 @@ package tailsampling
 
 import "iter"
 
-// A list is a doubly linked list with its elements embedded in their values. In contrast to [container/list], an
-// element is removed without its list, and two lists are joined in constant time. The zero list is empty.
+// A list is a doubly linked list with its elements embedded in their values. Unlike [container/list], it removes an
+// element without knowing the list, and joins two lists in constant time. The zero list is empty.
 type list[T any] struct{ root element[T] }
 
 // An element is in at most one list.

@@ -98,9 +98,9 @@ func (s *Sampling) Stats() Stats {
 func (s *Sampling) Sampler() sdktrace.Sampler { return sampler{s} }
 
 // Processor returns the span processor to register with the SDK. It passes exported spans to the next processors, and
-// shuts these down with itself. When a span fails, Processor passes on all spans of the failure at once, the failed
-// span first. A batch processor drops spans that exceed its queue, so add [Sampling.Burst] to its size. Call Processor
-// once.
+// its Shutdown also shuts down these processors. When a span fails, Processor passes on all spans of the failure at
+// once, the failed span first. A batch processor drops spans that exceed its queue, so add [Sampling.Burst] to its
+// size. Call Processor once.
 func (s *Sampling) Processor(next ...sdktrace.SpanProcessor) sdktrace.SpanProcessor {
 	return &processor{s, next}
 }

@@ -41,11 +41,12 @@ type Recording struct {
 	strict    bool // reject additions of the program
 }
 
-// Recorder returns a Recording of everything that is emitted through its [Recording.Telemetry]: every span is sampled,
-// every level is logged, and W3C trace context and baggage are propagated. Options take precedence. At the end of the
-// test, problems that [Recording.Problems] still finds after a second fail the test. The second is needed because a
-// caller has its answer a moment before the operation ends. Functions that are registered with t.Cleanup after the
-// Recorder run before that check.
+// Recorder returns a Recording of everything that is emitted through its [Recording.Telemetry]. Every span is sampled,
+// every level is logged, and W3C trace context and baggage are propagated; options take precedence.
+//
+// At the end of the test, the test fails if [Recording.Problems] still finds problems after a second. An operation may
+// end a moment after its caller has the answer, so the second is needed. Functions that are registered with t.Cleanup
+// after the Recorder run before that check.
 func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	t.Helper()
 	r := newRecording(t, opts)

@@ -44,8 +44,8 @@ func (r *Recording) Traces() []*Tree {
 // String draws the tree: a line with kind and name for each span, indented by two more spaces than its parent.
 func (t *Tree) String() string { return strings.Join(t.outline().lines("", false), "\n") }
 
-// AssertOneTrace fails the test unless there is exactly one trace with the spans of want, and it equals want. want
-// has the form of [Tree.String], with any indentation and empty lines before and after:
+// AssertOneTrace fails the test unless exactly one trace has spans of want, and this trace equals want. want has the
+// form of [Tree.String], with any indentation and empty lines before and after:
 //
 //	INTERNAL handle order
 //	  CLIENT tools/call add

@@ -27,8 +27,8 @@ func (c *conn) Receive(ctx context.Context) (transport.Frame, error) {
 	}
 }
 
-// arrive applies the plan to a frame of the server. passes is false if the frame was lost, delayed or already
-// delivered, or if the connection is over.
+// arrive applies the plan to a frame of the server. passes is true if the caller must deliver the returned frame. It is
+// false if the frame was lost, delayed or already delivered, or if the connection is over.
 func (c *conn) arrive(f transport.Frame) (_ transport.Frame, passes bool) {
 	on, r, id := c.about(&f)
 	if on == "" {

@@ -71,8 +71,8 @@ func (r *rule) isFor(e event) bool {
 	return r.method.MatchString(e.method)
 }
 
-// hits reports whether the rule selects the event. n is the number of earlier events that match the rule, and already
-// is the number of those to which the rule was applied. draw is random.
+// hits reports whether the rule selects the event. n counts the earlier events that match the rule. already counts
+// those of them to which the rule was applied. draw is random.
 func (r *rule) hits(draw, n uint64, already int) bool {
 	skip := uint64(r.Skip)
 	return n >= skip && (n-skip+1)%uint64(r.Every) == 0 && (r.Limit == 0 || already < r.Limit) &&

@@ -31,8 +31,8 @@ func (r *rig) nothingLeft() {
 	}
 }
 
-// Wrapper is implemented by a transport that adds something that the contract test needs, such as new streams for each
-// connection, to the transport under test. The leak check uses it to find the package under test.
+// Wrapper is implemented by a transport that wraps the transport under test, for example to give each connection new
+// streams. The leak check uses it to find the package under test.
 type Wrapper interface {
 	// Unwrap returns a transport of the package under test.
 	Unwrap() transport.Transport

@@ -39,7 +39,7 @@ var kindNames = map[jsontext.Kind]string{
 	jsontext.KindBeginArray:  "array",
 }
 
-// member returns the path of a JSON pointer to a known member: /scopes_supported/0 becomes scopes_supported/0.
+// member formats a pointer to a known member for an error: /scopes_supported/0 becomes scopes_supported/0.
 func member(p jsontext.Pointer) string { return strings.TrimPrefix(string(p), "/") }
 
 func describe(t reflect.Type) string {

@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// ErrNotFound matches, with errors.Is, the error that reports that no location has the document. Each location answered
-// with a 4xx status or with something other than a JSON object, such as the HTML page that some servers return for
-// every path.
+// ErrNotFound is wrapped by the error for a document that no location has. Each location answered with a 4xx status or
+// with something other than a JSON object, such as the HTML page that some servers return for every path.
 var ErrNotFound = errors.New("metadata not found")
 
-// ErrOtherResource matches, with errors.Is, the error for a document about a resource other than the MCP server.
+// ErrOtherResource is wrapped by the error for a document about a resource other than the MCP server.
 var ErrOtherResource = errors.New("metadata is about another resource")
 
 // Error is the type of all errors of [Fetcher].
@@ -35,10 +34,10 @@ func (e *Error) Permanent() bool {
 		errors.Is(e.Err, errInvalid)
 }
 
-// errInvalid matches, with errors.Is, the error for a document that must not be used.
+// errInvalid is wrapped by the error for a document that must not be used.
 var errInvalid = errors.New("invalid metadata")
 
-// errAbsent matches, with errors.Is, the error for one location without a document.
+// errAbsent is wrapped by the error for one location without a document.
 var errAbsent = errors.New("no metadata")
 
 func invalid(format string, args ...any) error {
@@ -67,8 +66,8 @@ func unreachable(u *url.URL, err error) *Error {
 	return &Error{URL: bare(u), Err: err}
 }
 
-// combine returns the error if all locations failed: the first temporary error, else the first error other than a
-// missing document, else ErrNotFound.
+// combine returns the error for the case that all locations failed. It prefers a temporary error, then an error other
+// than a missing document, then ErrNotFound.
 func combine(failed []*Error) *Error {
 	var definite *Error
 	var places []string

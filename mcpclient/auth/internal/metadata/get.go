@@ -49,9 +49,9 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// first returns the first valid document from several locations on one host. If the host is unreachable, the other
-// locations are not tried. If the guard refused a request, they are tried, because the refusal may concern only a
-// redirect of that one location.
+// first returns the first valid document from several locations on one host. If the host is unreachable, first does not
+// try the other locations. A refusal by the guard is different: it may concern only a redirect of one location, so
+// first tries the others.
 func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Header, use func([]byte) error) error {
 	var failed []*Error
 	for _, place := range places {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// ErrRefused matches, with errors.Is, the error for a request that the guard did not send.
+// ErrRefused is wrapped by the error for a request that the guard did not send.
 var ErrRefused = errors.New("refused")
 
 // guard lists the destinations that are allowed besides public addresses over https.
@@ -18,10 +18,10 @@ type guard struct {
 	loopback bool
 }
 
-// url checks a URL without resolving its host name; address checks the addresses of the name later. It rejects hosts
-// that programs interpret in different ways, because the dialled host must be the checked host: net/http accepts
-// 127.0.0.1 in digits outside ASCII, and a C library accepts 127.1 as 127.0.0.1. (RFC 3986 §3.2.2; 2026-07-28,
-// Security Best Practices, "Server-Side Request Forgery")
+// url checks a URL without resolving its host name; address later checks the addresses of the name. The dialled host
+// must be the checked host, so url rejects hosts that programs interpret in different ways: net/http accepts 127.0.0.1
+// in digits outside ASCII, and a C library accepts 127.1 as 127.0.0.1. (RFC 3986 §3.2.2; 2026-07-28, Security Best
+// Practices, "Server-Side Request Forgery")
 func (g guard) url(u *url.URL) error {
 	host := u.Hostname()
 	switch {

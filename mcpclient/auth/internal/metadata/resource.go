@@ -24,13 +24,12 @@ type Resource struct {
 	DPoPRequired         bool
 }
 
-// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge. If
-// hint is empty, or if a request to hint finds no document or gets no response, Resource tries the well-known
+// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of the server's challenge.
+// If hint is empty, or if a request to hint finds no document or gets no response, Resource tries the well-known
 // locations: first for the server's path, then for the root.
 //
-// The document must be about this server (RFC 9728 §3.3), because otherwise a server could obtain a token for another
-// server at its origin. above, if not empty, is a URL above the server's URL that the user also accepts as the
-// resource.
+// The document must be about this server (RFC 9728 §3.3); otherwise a server could obtain a token for another server at
+// its origin. above is a URL above the server's URL that the user also accepts as the resource, or empty.
 func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint string) (*Resource, error) {
 	if above != "" && !isAbove(above, resource) {
 		return nil, &Error{URL: bare(resource),
@@ -101,9 +100,9 @@ func decodeResource(data []byte, resource *url.URL, above string) (*Resource, er
 	return new(Resource(doc)), nil
 }
 
-// isAbout reports whether the identifier id of a document denotes the resource: both URLs are equal, except for a
-// slash at the end (specification 2026-07-28, basic/authorization, "Canonical Server URI"), and except for the query
-// if id has none, because an identifier should not contain a query (RFC 9728 §1.2).
+// isAbout reports whether the identifier id in a document denotes the resource. The two URLs must be equal, with two
+// exceptions. One of them may have a slash at the end (specification 2026-07-28, basic/authorization, "Canonical Server
+// URI"). id may lack the query, because an identifier should not contain a query (RFC 9728 §1.2).
 func isAbout(id string, resource *url.URL) bool {
 	u := identifier(id)
 	return u != nil && hostname.SameOrigin(u, resource) && path(u) == path(resource) &&

@@ -91,8 +91,8 @@ func (t *transport) choose(req *http.Request) (http.RoundTripper, error) {
 	return t.direct, nil
 }
 
-// unresolved returns the error for a name that cannot be resolved. If the name does not exist, the request is refused,
-// because the RoundTripper may resolve it to an unchecked address. Other errors of the resolver are temporary.
+// unresolved returns the error for a name that cannot be resolved. A name that does not exist is refused, because the
+// RoundTripper might still resolve it, to an unchecked address. Other errors of the resolver are temporary.
 func unresolved(err error) error {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return fmt.Errorf("%w: %v, and the RoundTripper may resolve it to an unchecked address; "+
