@@ -121,8 +121,8 @@ func TestNestedNamesAssignMembersAndItems(t *testing.T) {
 		"lines[0]qty=1":                   `lines[0]qty: want a period or a bracket after lines[0]`,
 		`to={"zip":"1"}|to.zip=2`:         `to: given both as a whole and in parts; want one of the two`,
 		"any.a=1|any[0]=1":                `any: given both with members and with items; want one of the two`,
-		"line[0].qty=1":                   `unknown argument "line" (did you mean lines or size?); known: lines, to, note`,
-		"to.cit=1":                        `to: unknown member "cit" (did you mean zip or city?); known: zip, city, at.lat`,
+		"line[0].qty=1":                   `unknown argument "line" (did you mean lines?); known: lines, to, note`,
+		"to.cit=1":                        `to: unknown member "cit" (did you mean city?); known: zip, city, at.lat`,
 		"ton.city=1":                      `unknown argument "ton.city" (did you mean to.city?); known: lines`,
 		"any" + strings.Repeat("[0]", 2000) + "=1": `{"any":` + strings.Repeat("[", 2000) + "1" +
 			strings.Repeat("]", 2000) + "}",
