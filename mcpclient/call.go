@@ -230,6 +230,9 @@ func (cl *call) nameFor(v mcp.Version) string {
 func (cl *call) About() instrument.Request {
 	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew,
 		Attributes: cl.asked.spanAttributes}
+	if cl.Method == mcp.MethodCallTool && cl.c.core.Telemetry.Audits() {
+		r.Params, _ = mcp.AppendParams(nil, cl.params) // a call with invalid params fails later
+	}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = instrument.Tool, p.Name

@@ -95,7 +95,7 @@ func (l *Log) resume(f *os.File) error {
 	l.file, l.size = f, size
 	var before []byte
 	if len(torn) > 0 {
-		before = []byte{'\n'} // ends the incomplete line
+		before = []byte{'\n'}                                                              // ends the incomplete line
 		if whole, err := parseLine(append(torn[:len(torn):len(torn)], '\n')); err == nil { // only the line break is missing
 			last, torn = whole, nil
 		}
