@@ -170,7 +170,7 @@ func (op *Op) auditSent(ctx context.Context, r *Request) {
 		op.audit, op.relayed = e, true
 		return
 	}
-	op.audit, op.continues = op.newAudit(r.Target, r.Params), r.Corr != (Corr{})
+	op.audit, op.continues = op.newAudit(r.Target, r.Params), r.Continues || r.Corr != (Corr{})
 }
 
 // auditHandled starts the audit of a request that is handled.

@@ -77,6 +77,9 @@ type Request struct {
 	// [telemetry.WithSpanAttributesFn].
 	Attributes []attribute.KeyValue
 
+	// Continues means that an earlier request belongs to the same call, even if Corr is zero.
+	Continues bool
+
 	// Params holds the params of a tools/call, for the audit. It is needed only if [Client.Audits] reports true.
 	Params []byte
 
