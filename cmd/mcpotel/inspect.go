@@ -29,7 +29,7 @@ func newInspect(s streams) *cobra.Command {
 		Example: "mcpotel inspect -- mcpotel serve-demo\n" +
 			"mcpotel inspect --url https://mcp.example.com/mcp\n" +
 			"mcpotel inspect --config mcp.json --server github",
-	}, c.run, c.chaos.flags, func(f *pflag.FlagSet) {
+	}, c.run, c.chaos.flags, c.audit.flags, func(f *pflag.FlagSet) {
 		f.StringVar(&c.address, "listen", "127.0.0.1:0", "serve the pages at this `ADDRESS`, on loopback")
 	})
 }
@@ -44,6 +44,9 @@ func (c *inspectCommand) run(ctx context.Context) error {
 		return err
 	}
 	defer o.close(ctx)
+	if err := o.auditTo(&c.audit); err != nil {
+		return err
+	}
 	if o.sink == nil {
 		return noSink("inspect")
 	}

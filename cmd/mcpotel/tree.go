@@ -47,7 +47,7 @@ func newTree(s streams) *cobra.Command {
 		newDemo(s), newTools(s), newDescribe(s), newCost(s), newCheck(s), newCall(s), newTask(s), newResources(s),
 		newRead(s), newPrompts(s), newPrompt(s),
 		newComplete(s), newWatch(s), newPing(s), newDoctor(s), newProbe(s), newMCP(s), newProxy(s), newWrap(s), newUnwrap(s),
-		newMock(s), newReplay(s), newDiff(s), newGameDay(s),
+		newMock(s), newReplay(s), newDiff(s), newAudit(s), newGameDay(s),
 		newAdd(s), newList(s), newRemove(s), newView(s), newInspect(s), newShell(s),
 		newServeDemo(s), newCompletion(s),
 		newMan(s), newVersion(s),
