@@ -122,14 +122,12 @@ func (l *Log) Append(at time.Time, event string, fields []slog.Attr) (Head, erro
 	lines, next := l.gapped(at)
 	start := len(lines)
 	lines, next = appendLine(lines, next, at, event, fields)
-	l.buf = lines
-	err := error(nil)
-	if len(lines)-start > MaxLine {
-		err = fmt.Errorf("audit: the record has %d bytes, more than %d", len(lines)-start, MaxLine)
-	} else {
-		err = l.write(lines, next)
+	if size := len(lines) - start; size > MaxLine {
+		l.lost++
+		return Head{}, fmt.Errorf("audit: the record has %d bytes, more than %d", size, MaxLine)
 	}
-	if err != nil {
+	l.buf = lines
+	if err := l.write(lines, next); err != nil {
 		l.lost++
 		return Head{}, err
 	}
