@@ -114,7 +114,7 @@ var commandGroups = []struct {
 	{"use a server", []string{"demo", "inspect", "shell", "tools", "describe", "call", "task", "resources", "read",
 		"prompts", "prompt", "complete", "watch", "ping"}},
 	{"look into it", []string{"doctor", "cost", "check", "view", "mcp"}},
-	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "gameday"}},
+	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "audit", "gameday"}},
 	{"record and test", []string{"mock", "replay", "diff", "serve-demo"}},
 	{"saved servers", []string{"add", "list", "remove"}},
 	{"this program", []string{"completion", "man", "version", "help"}},

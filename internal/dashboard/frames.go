@@ -87,6 +87,11 @@ var frames = Dashboard{
 					{Expr: perMinute("mcp_server_name, mcp_method_name, mcp_server_drop_reason", unsentNews),
 						Legend: "server {{mcp_server_name}} {{mcp_method_name}} {{mcp_server_drop_reason}}"},
 				}},
+			{Title: "Retries by reason", Unit: "cpm", Empty: "none",
+				Text: "Retries per minute. header_mismatch: the server and this client disagree about the headers that repeat " +
+					"parameters.",
+				Queries: []Query{{Expr: perMinute("mcp_client_name, mcp_client_retry_reason", sendRetries),
+					Legend: "{{mcp_client_name}} {{mcp_client_retry_reason}}"}}},
 			{Title: "Lost audit records", Width: 24, Unit: "cpm", Empty: "none",
 				Text: "Calls per minute whose record is missing in the audit file. The log records audit.call with level Error " +
 					"contain the reason, such as a full disk, and the content of the missing record.",
@@ -94,11 +99,6 @@ var frames = Dashboard{
 					{Expr: perMinute("mcp_client_name", unrecorded), Legend: "client {{mcp_client_name}}"},
 					{Expr: perMinute("mcp_server_name", unkept), Legend: "server {{mcp_server_name}}"},
 				}},
-			{Title: "Retries by reason", Unit: "cpm", Empty: "none",
-				Text: "Retries per minute. header_mismatch: the server and this client disagree about the headers that repeat " +
-					"parameters.",
-				Queries: []Query{{Expr: perMinute("mcp_client_name, mcp_client_retry_reason", sendRetries),
-					Legend: "{{mcp_client_name}} {{mcp_client_retry_reason}}"}}},
 		}},
 		{"Frames", []Panel{
 			{Title: "Frames", Unit: "cps", Empty: "no frames",

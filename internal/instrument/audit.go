@@ -86,6 +86,14 @@ func (r *runs) outcome() ToolRun {
 	return r.known
 }
 
+// begin records that the server runs its tool. It returns false if the record was already made.
+func (e *auditEntry) begin() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.own.running++
+	return !e.closed || e.relays
+}
+
 // beginBelow records that a request below the operation starts. It returns false if the request needs a record of its
 // own, because the operation does not relay, or its record was already made.
 func (e *auditEntry) beginBelow() bool {
@@ -203,12 +211,11 @@ func (op *Op) newAudit(tool string, params []byte) *auditEntry {
 }
 
 // ToolBegins records that the server runs the tool of the call from now on. It must be called before the code of the
-// tool runs, at the latest.
+// tool runs, at the latest. If the call has ended already, because middleware has answered it, ToolBegins makes a second
+// record, which corrects the first one.
 func (op *Op) ToolBegins() {
-	if e := op.audit; e != nil {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.own.running++
+	if e := op.audit; e != nil && !e.begin() {
+		op.writeAudit(MayHaveRun, outcome{}, &Result{})
 	}
 }
 
@@ -234,6 +241,7 @@ func (op *Op) endAudit(o outcome, r *Result) {
 	case op.continues && !sent:
 		return
 	}
+	op.writeIDs() // before close, because ToolBegins may read the ids afterwards
 	if known := op.audit.close(); op.audit.reports {
 		run = known
 	}

@@ -222,6 +222,17 @@ func TestServersKnowWhetherTheirToolRan(t *testing.T) {
 	}
 }
 
+func TestToolThatBeginsAfterItsCallHasEndedCorrectsTheRecord(t *testing.T) {
+	a := newAudited(t)
+	_, op := a.handled(t.Context())
+	op.End(instrument.Result{})
+	op.ToolBegins()
+	op.ToolEnds(instrument.Ran)
+	if got := a.outcomes(); got != "did_not_run may_have_run" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestRelayedCallHasOneRecord(t *testing.T) {
 	lost := instrument.Result{ErrorType: names.ErrorConnectionLost, Err: errBroken}
 	send := func(r instrument.Result, sent bool) func(*audited, context.Context) {
