@@ -69,10 +69,10 @@ func newAudit(s streams) *cobra.Command {
 	var heads []string
 	verify := &cobra.Command{
 		Use: "verify [flags] FILE", Short: "check that no record of an audit file was changed or removed",
-		Long: "The lines of an audit file form a chain of hashes. Each record was also exported as a log record with the head\n" +
-			"of the chain at that time, a sequence number and a hash. With --head, the command finds out whether lines were\n" +
-			"removed at the end of the file, or whether the whole file was replaced. The exit code is 1 if the chain is\n" +
-			"broken.",
+		Long: "The lines of an audit file form a chain of hashes. Each record was also exported as a log record with the\n" +
+			"head of the chain at that time, a sequence number and a hash. With --head, the command finds out whether\n" +
+			"lines were removed at the end of the file, or whether the whole file was replaced. The exit code is 1 if\n" +
+			"the chain is broken.",
 		Example: "mcpotel audit verify audit.jsonl\n" +
 			"mcpotel audit verify --head 42:9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab audit.jsonl",
 		Args: cobra.ArbitraryArgs,

@@ -66,8 +66,8 @@ func TestCallsThroughEveryCommandAreAudited(t *testing.T) {
 			return slices.Concat([]string{"call", "divide", "a=6", "b=3", "--", self, "proxy"}, flags, server)
 		}, exitOK, []string{"mcp_server.audit.call ran"}},
 		{"a proxy that denies", func(flags []string) []string {
-			return slices.Concat([]string{"call", "divide", `{"a":6,"b":3}`, "--", self, "proxy", "--deny-tool", "divide"}, flags,
-				server)
+			return slices.Concat([]string{"call", "divide", `{"a":6,"b":3}`, "--", self, "proxy", "--deny-tool", "divide"},
+				flags, server)
 		}, exitTool, []string{"mcp_server.audit.call did_not_run denied"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -167,7 +167,8 @@ func (c *connection) checkFlags(shell *session, f *pflag.FlagSet) (err error) {
 		if of := flag.Annotations[groupKey]; len(of) > 0 {
 			group = of[0]
 		}
-		own := group == "" && flag.Name != "chaos" && !strings.HasPrefix(flag.Name, "audit") || flag.Name == "json" || flag.Name == "trace"
+		connects := flag.Name == "chaos" || strings.HasPrefix(flag.Name, "audit")
+		own := group == "" && !connects || flag.Name == "json" || flag.Name == "trace"
 		if flag.Changed && !own && err == nil {
 			err = misuse("--%s is a flag of the shell itself: the commands of a shell share its connection", flag.Name)
 		}

@@ -238,7 +238,7 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 			"inspect", // prints only addresses; the tests of its package have a hostile server
 			"shell",   // only its commands print
 			"probe",   // answers with numbers, and with the names of checks and of servers from the command line
-			"audit", // prints numbers, times and hashes
+			"audit",   // prints numbers, times and hashes
 			"replay", "diff", "gameday"}
 		if !spoken[c.Name()] && !slices.Contains(local, c.Name()) {
 			t.Errorf("the command %s is not tested against the hostile server", c.Name())

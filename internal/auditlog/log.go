@@ -189,9 +189,9 @@ func (l *Log) Close() error {
 // KeyID identifies the key of the Log without disclosing it: 16 hexadecimal digits.
 func (l *Log) KeyID() string { return l.keyID }
 
-// HashArguments returns the HMAC-SHA-256 of the arguments of a call, in hexadecimal digits. Arguments without a value
-// count as an empty object. The hash is over the canonical form of RFC 8785, except that numbers keep their text. If the
-// arguments have no canonical form, because a name occurs twice, the hash is over their text.
+// HashArguments returns the HMAC-SHA-256 of the arguments of a call, in hexadecimal digits. Absent arguments count as an
+// empty object. The hash is over the canonical form of RFC 8785, except that numbers keep their text. If the arguments
+// have no canonical form, because a name occurs twice, the hash is over their text.
 //
 // HashArguments makes one copy of the arguments. The limits for messages bound their size.
 func (l *Log) HashArguments(arguments []byte) string {

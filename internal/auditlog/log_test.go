@@ -438,7 +438,9 @@ func TestHeadRoundTrips(t *testing.T) {
 		}
 	})
 	zeros := Hash{}.String()
-	for _, text := range []string{"", "1", "1:", "0:" + zeros, "-1:" + zeros, "1:" + zeros[1:], "1:" + zeros + "00", "x:" + zeros} {
+	for _, text := range []string{
+		"", "1", "1:", "0:" + zeros, "-1:" + zeros, "1:" + zeros[1:], "1:" + zeros + "00", "x:" + zeros,
+	} {
 		if h, err := ParseHead(text); err == nil {
 			t.Errorf("%q: got %v", text, h)
 		}
