@@ -18,8 +18,8 @@ var leaves = []string{
 	"mcpclient/connstate", "internal/client/inflight", "internal/client/waits", "internal/client/seam",
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
 	"internal/stdio", "internal/tokens", "internal/version",
-	"mcpclient/telemetry/names", "internal/instrument/settings", "mcpclient/auth/internal/assertion",
-	"internal/identity",
+	"mcpclient/telemetry/names", "mcpclient/auth/internal/assertion",
+	"internal/identity", "internal/filelock",
 }
 
 // arrows lists, for each other package of this module, the packages that it may import besides leaves. A new package
@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	},
 	"internal/server/storeguard": {"mcpserver/store"},
 	"internal/ndjson":            {},
+	"internal/auditlog":          {},
 	"internal/sse":               {},
 	"dashboards":                 {},
 	"internal/jsonrpc":           {},
@@ -140,13 +141,20 @@ var arrows = map[string][]string{
 	"internal/instrument/propagate": {},
 	"internal/instrument/series":    {"internal/instrument/words"},
 	"internal/instrument/schema":    {"internal/instrument/words"},
-	"mcpclient/telemetry":           {"internal/instrument/words"},
+	"internal/instrument/settings":  {"internal/auditlog"},
+	"mcpclient/telemetry/audit":     {"internal/auditlog"},
+	"mcpclient/telemetry": {
+		"internal/auditlog", "internal/instrument/settings", "internal/instrument/words", "mcpclient/telemetry/audit",
+	},
 	"internal/instrument": {
+		"internal/instrument/settings",
 		"mcpclient/telemetry", "internal/instrument/bridge", "internal/instrument/flight",
 		"internal/instrument/propagate", "internal/instrument/records", "internal/instrument/series",
 		"internal/instrument/words", "internal/instrument/schema",
 	},
-	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "internal/instrument/schema"},
+	"mcpclient/telemetry/telemetrytest": {
+		"internal/schemacheck", "mcpclient/telemetry", "internal/instrument/schema", "internal/instrument/settings",
+	},
 	"mcpclient/telemetry/otlp": {
 		"mcpclient/telemetry", "internal/instrument/bridge", "internal/instrument/words",
 		"mcpclient/telemetry/tailsampling",
@@ -225,10 +233,11 @@ var foreign = map[string][]string{
 		"go.opentelemetry.io/otel/trace"},
 	"internal/command/planfile":         {"go.yaml.in/yaml/v3"},
 	"internal/command/toolargs":         {"github.com/go-json-experiment/json"},
-	"internal/command/userfile":         {"golang.org/x/sys"},
 	"internal/command/doctor":           append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"internal/weigh":                    {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                   {"golang.org/x/sys"},
+	"internal/filelock":                 {"golang.org/x/sys"},
+	"internal/auditlog":                 {"github.com/go-json-experiment/json"},
 	"mcp":                               {"github.com/go-json-experiment/json"},
 	"mcp/drift":                         {"github.com/go-json-experiment/json"},
 	"mcp/skill":                         {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},

@@ -229,7 +229,10 @@ func (cl *call) nameFor(v mcp.Version) string {
 // About describes the request for the telemetry.
 func (cl *call) About() instrument.Request {
 	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew,
-		Attributes: cl.asked.spanAttributes}
+		Continues: cl.GoesOn, Attributes: cl.asked.spanAttributes}
+	if cl.Method == mcp.MethodCallTool && cl.c.core.Telemetry.Audits() {
+		r.Params, _ = mcp.AppendParams(nil, cl.params) // a call with invalid params fails later
+	}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = instrument.Tool, p.Name

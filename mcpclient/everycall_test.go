@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -408,6 +409,7 @@ func failOnce(t *testing.T, modern bool, f *failure, w *way) {
 		f.options(&o)
 	}
 	rig := &rigged{}
+	log := auditLog(t)
 	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		world := &world{t: t, c: c, rig: rig, s: s, way: w, asks: make(chan frame, 64)}
 		if f.unready {
@@ -421,7 +423,48 @@ func failOnce(t *testing.T, modern bool, f *failure, w *way) {
 			t.Fatal("want an error")
 		}
 		theOneOperation(t, rec, w, f, err)
-	})
+		theOneAuditRecord(t, rec, w, f)
+	}, telemetry.WithAudit(log))
+}
+
+// provenUnrun lists the failures after which it is certain that the tool did not run.
+var provenUnrun = map[string]bool{
+	"not ready": true, "waiting times out": true, "the caller leaves while it waits": true, "cancelled before": true,
+	"list fails": true, "list hangs": true, "drift: list fails": true, "lost before it is sent": true,
+	"backpressure": true, "drained": true, "stopped before": true, "denied by middleware": true, "loop breaker": true,
+}
+
+// theOneAuditRecord checks the audit of a failed call: each request has one record, and the last record has the outcome
+// of the call. Waiting for a resumed task calls no tool.
+func theOneAuditRecord(t *testing.T, rec *telemetrytest.Recording, w *way, f *failure) {
+	t.Helper()
+	want := 0
+	if w.tool {
+		want = len(rec.SpansNamed(w.span(), trace.SpanKindClient))
+	}
+	records := rec.Logs(names.EventMCPClientAuditCall)
+	if len(records) != want {
+		t.Fatalf("%d audit records, want %d", len(records), want)
+	}
+	if want == 0 {
+		return
+	}
+	last, outcome := records[want-1], names.AuditMayHaveRun
+	switch {
+	case provenUnrun[f.name]:
+		outcome = names.AuditDidNotRun
+	case f.name == "tool error":
+		outcome = names.AuditRan
+	}
+	if got := last.Text(names.KeyMCPClientAuditOutcome); got != outcome {
+		t.Errorf("the audit record has the outcome %s, want %s", got, outcome)
+	}
+	if got := last.Text(names.KeyMCPClientAuditArgumentsHash); len(got) != 64 {
+		t.Errorf("the audit record has the hash %q of the arguments", got)
+	}
+	if got := last.Text(names.KeyGenAIToolName); !strings.HasSuffix(got, "x") {
+		t.Errorf("the audit record has the tool %q", got)
+	}
 }
 
 // theOneOperation checks the telemetry of a failed call.

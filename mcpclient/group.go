@@ -218,21 +218,21 @@ func (g *Group) WaitForReady(ctx context.Context) error {
 func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
 	error) {
 	c, tool, within, err := g.route(ctx, name, options)
-	p := &mcp.CallToolParams{Name: name}
+	p := &mcp.CallToolParams{Name: name, Arguments: arguments}
 	switch {
 	case err == nil:
 		return c.CallTool(ctx, tool, arguments, within...)
 	case c != nil:
 		err = c.failed(ctx, mcp.MethodCallTool, p, options, err)
 	default:
-		g.failed(ctx, name, options, err)
+		g.failed(ctx, p, options, err)
 	}
 	return nil, err
 }
 
 // failed records the call of a tool that belongs to no member, and so to no client. It uses the telemetry of the group,
 // or the telemetry of the first member, under the name "group".
-func (g *Group) failed(ctx context.Context, tool string, options []CallOption, err error) {
+func (g *Group) failed(ctx context.Context, p *mcp.CallToolParams, options []CallOption, err error) {
 	var cfg config
 	if g.shared != nil {
 		cfg.Options = *g.shared
@@ -246,9 +246,12 @@ func (g *Group) failed(ctx context.Context, tool string, options []CallOption, e
 	}
 	tel := instrument.NewClient(to, "group", instrument.Network{})
 	defer tel.Close()
-	_, op := tel.StartRequest(ctx, instrument.Request{Method: mcp.MethodCallTool, TargetKind: instrument.Tool,
-		Target:   tool,
-		Stranger: true, Attributes: cfg.asked(options).spanAttributes})
+	r := instrument.Request{Method: mcp.MethodCallTool, TargetKind: instrument.Tool, Target: p.Name, Stranger: true,
+		Attributes: cfg.asked(options).spanAttributes}
+	if tel.Audits() {
+		r.Params, _ = mcp.AppendParams(nil, p)
+	}
+	_, op := tel.StartRequest(ctx, r)
 	op.Waiting()
 	op.End(*endedBy(err))
 }

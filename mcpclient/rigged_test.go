@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -65,9 +66,9 @@ func (c riggedConn) Receive(ctx context.Context) (transport.Frame, error) {
 }
 
 // observed runs f in a bubble with a client of a script, through rig unless that is nil. It checks the client's
-// telemetry against the schema. The client is closed at the end.
+// telemetry, which has more options, against the schema. The client is closed at the end.
 func observed(t *testing.T, o mcpclient.Options, rig *rigged,
-	f func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording)) {
+	f func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording), more ...telemetry.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
@@ -75,7 +76,7 @@ func observed(t *testing.T, o mcpclient.Options, rig *rigged,
 			rig = &rigged{}
 		}
 		rig.Transport = s
-		rec := telemetrytest.Recorder(t)
+		rec := telemetrytest.Recorder(t, more...)
 		o.Telemetry = rec.Telemetry()
 		c, err := mcpclient.New(rig, checked(t, &o))
 		if err != nil {

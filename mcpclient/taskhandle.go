@@ -177,7 +177,7 @@ func (t *Task) failed(ctx context.Context, err *Error) error {
 	t.mu.Lock()
 	origin, p := t.origin, &mcp.CallToolParams{Name: t.tool}
 	t.mu.Unlock()
-	goesOn := func(a *asked) { a.Corr, a.Ref = origin.corr, origin.ref }
+	goesOn := func(a *asked) { a.Corr, a.Ref, a.GoesOn = origin.corr, origin.ref, true }
 	return t.c.failed(ctx, mcp.MethodCallTool, p, []CallOption{goesOn}, err)
 }
 

@@ -106,6 +106,7 @@ type answered struct {
 // answer applies the policy and answers the request.
 func (r *request) answer(ctx context.Context, params json.RawMessage) (any, error) {
 	r.life = ctx
+	r.h.g.tel.Relays(ctx)
 	done := make(chan answered, 1)
 	m := relay.Message{Method: r.info.Method, Params: params}
 	r.h.g.guard.request(ctx, r, m, func(result json.RawMessage, err error) {

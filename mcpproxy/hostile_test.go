@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -330,13 +331,14 @@ var places = map[string]func(*testing.T, frontEnd, mcp.Version) *hostile{"stdio"
 // atEveryPlace runs f in a synctest bubble for a host of each era on each transport: with a proxy, and with a gateway
 // that has the member m, whose tool names start with prefix. The server has the tools safe, delete and größe.
 func atEveryPlace(t *testing.T, p func(prefix string) Policy,
-	f func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording)) {
+	f func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording),
+	more ...telemetry.Option) {
 	for place, on := range places {
 		for _, v := range []mcp.Version{mcp.Version20250326, mcp.Version20251125, mcp.Version20260728} {
 			for _, prefix := range []string{"", "m_"} {
 				t.Run(fmt.Sprintf("%s/%s/%q", place, v, prefix), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						rec := telemetrytest.Recorder(t)
+						rec := telemetrytest.Recorder(t, more...)
 						s := newCareless(v, "safe", "delete", "größe")
 						policy := p(prefix)
 						var end frontEnd

@@ -62,7 +62,7 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	var in instrument.Incoming
 	if c.x.Peer.Tel != nil {
 		in = c.x.Incoming(&c.Call, &p, c.method.about(), c.target, c.uri)
-		in.TargetKnown = known
+		in.TargetKnown, in.Params = known, raw
 		in.ClientName, in.ClientVersion = c.x.Introduced(method, c.info.from, raw)
 	}
 	c.Start(&in)

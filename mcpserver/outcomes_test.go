@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,8 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -183,7 +186,7 @@ func TestEveryRequestOutcomeIsObservedOnce(t *testing.T) {
 }
 
 func endsAs(t *testing.T, o operation, m misfortune, j journey, params string, want wanted) {
-	rec := telemetrytest.Recorder(t)
+	rec := telemetrytest.Recorder(t, telemetry.WithAudit(auditLog(t)))
 	options := m.options
 	options.Telemetry = rec.Telemetry()
 	release := make(chan struct{})
@@ -231,7 +234,8 @@ func endsAs(t *testing.T, o operation, m misfortune, j journey, params string, w
 	}
 	var records []string
 	for _, l := range rec.Logs("") {
-		if l.Level >= slog.LevelInfo && l.Span.Equal(span.SpanContext()) && !strings.Contains(l.Message, "stream") {
+		if l.Level >= slog.LevelInfo && l.Span.Equal(span.SpanContext()) && !strings.Contains(l.Message, "stream") &&
+			l.Message != names.EventMCPServerAuditCall {
 			records = append(records, fmt.Sprint(l.Level, " ", l.Message))
 			if l.Level != want.level {
 				t.Errorf("the record %s is at %v, want %v", l.Message, l.Level, want.level)
@@ -240,6 +244,31 @@ func endsAs(t *testing.T, o operation, m misfortune, j journey, params string, w
 	}
 	if wantRecords := min(1, int(want.level-silent)); len(records) != wantRecords {
 		t.Errorf("the records are %q, want %d", records, wantRecords)
+	}
+	theOneAuditRecord(t, rec, o, m)
+}
+
+// theOneAuditRecord checks that only a call of a tool has an audit record, with the right outcome.
+func theOneAuditRecord(t *testing.T, rec *telemetrytest.Recording, o operation, m misfortune) {
+	t.Helper()
+	var got []string
+	for _, r := range rec.Logs(names.EventMCPServerAuditCall) {
+		if r.Text(names.KeyJSONRPCRequestID) == "7" {
+			got = append(got, r.Text(names.KeyMCPServerAuditOutcome))
+		}
+	}
+	var want []string
+	if o.tool {
+		want = []string{names.AuditMayHaveRun}
+		switch m.name {
+		case "none", "error":
+			want = []string{names.AuditRan}
+		case "overloaded", "too often", "unknown name", "invalid params":
+			want = []string{names.AuditDidNotRun}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the audit records have the outcomes %q, want %q", got, want)
 	}
 }
 

@@ -49,7 +49,21 @@ func (t *serverTasks) call(ctx context.Context, c *call, called *tool) (any, err
 		info: c.info, bind: called.task.bind,
 	}
 	r.Handler, r.info.task = r, &r.Run
-	return r.Do(ctx)
+	c.Op.ToolBegins()
+	answer, err := r.Do(ctx)
+	c.Op.ToolEnds(r.toolRun(answer, err))
+	return answer, err
+}
+
+// toolRun returns whether the tool ran before Do returned. If the call became a task, the tool may still be running.
+func (r *taskCall) toolRun(answer any, err error) instrument.ToolRun {
+	switch _, is := answer.(*mcp.CallToolResult); {
+	case !r.Started():
+		return instrument.DidNotRun
+	case is && err == nil && r.interrupted == nil:
+		return instrument.Ran
+	}
+	return instrument.MayHaveRun
 }
 
 // Bind and the methods below implement [tasks.Handler].

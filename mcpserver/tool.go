@@ -284,8 +284,26 @@ func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
 	if !c.objectArguments() {
 		return nil, errNoArguments
 	}
+	c.Op.ToolBegins()
 	r, err := h(ctx, c.asked.of(c))
-	return toolAnswer(ctx, r, err, c.info.Version)
+	answer, refused := toolAnswer(ctx, r, err, c.info.Version)
+	c.Op.ToolEnds(toolRun(ctx, err, refused))
+	return answer, refused
+}
+
+// toolRun returns whether a tool ran whose handler has returned err. refused is the error in the answer; nil for a
+// result.
+func toolRun(ctx context.Context, err, refused error) instrument.ToolRun {
+	_, invalid := errors.AsType[*argumentsError](err)
+	switch {
+	case err == nil:
+		return instrument.Ran
+	case invalid: // the arguments were checked before the tool's own code
+		return instrument.DidNotRun
+	case refused != nil, ctx.Err() != nil:
+		return instrument.MayHaveRun
+	}
+	return instrument.Ran
 }
 
 // objectArguments reports whether the arguments of a call are an object or missing.

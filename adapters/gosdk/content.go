@@ -29,6 +29,15 @@ func captureArguments(op *instrument.Op, params mcp.Params) {
 	}
 }
 
+// audited returns the params of a call of a tool as JSON, if calls are audited.
+func audited(e end, method string, params mcp.Params) []byte {
+	if method != "tools/call" || !e.Audits() {
+		return nil
+	}
+	raw, _ := json.Marshal(params) // the SDK reports an error
+	return raw
+}
+
 // captureAnswer passes the result of a tool to the redactor, if there is one.
 func captureAnswer(op *instrument.Op, result mcp.Result) {
 	r, ok := result.(*mcp.CallToolResult)

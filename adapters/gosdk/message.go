@@ -20,6 +20,7 @@ type end interface {
 	StartRequest(context.Context, instrument.Request) (context.Context, instrument.Op)
 	StartHandler(context.Context, instrument.Incoming) (context.Context, instrument.Op)
 	HandlerPanic(ctx context.Context, method string, value any, stack []byte)
+	Audits() bool
 }
 
 // send sends a request or a notification under its span.
@@ -28,6 +29,7 @@ func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp
 	about := aim(req.GetParams())
 	ctx, op := e.StartRequest(ctx, instrument.Request{
 		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri, Notification: isNotification(method),
+		Params: audited(e, method, req.GetParams()),
 	})
 	op.Meet(p)
 	captureArguments(&op, req.GetParams())
@@ -50,6 +52,7 @@ func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp
 // not recover panics. opened is called for a subscription that the request opens; nil for a side that serves none.
 func receive(ctx context.Context, e end, in instrument.Incoming, req mcp.Request, opened func(kind string) func(),
 	next mcp.MethodHandler) (mcp.Result, error) {
+	in.Params = audited(e, in.Method, req.GetParams())
 	ctx, op := e.StartHandler(ctx, in)
 	captureArguments(&op, req.GetParams())
 	ctx, listening := withListening(ctx, &op, in.Method, opened)

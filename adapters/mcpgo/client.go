@@ -2,6 +2,7 @@ package mcpgo
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -114,6 +115,9 @@ func (t *observedTransport) SendRequest(
 ) (*transport.JSONRPCResponse, error) {
 	about := aim(q.Params)
 	r := instrument.Request{Method: q.Method, TargetKind: about.kind(q.Method), Target: about.Name, URI: about.URI}
+	if q.Method == string(mcp.MethodToolsCall) && t.tel.Audits() {
+		r.Params, _ = json.Marshal(q.Params) // mcp-go reports an error
+	}
 	key := roundKey{q.Method, about.Name + about.URI, about.RequestState}
 	if len(about.InputResponses) > 0 || about.RequestState != "" {
 		if before, ok := t.rounds.take(key); ok {

@@ -72,6 +72,9 @@ func (r *request) begin(id string, message any) {
 	}
 	in.Untrusted = carrier == overHTTP && !r.v.trusting
 	r.aim(&in, session, message)
+	if m, ok := message.(*mcp.CallToolRequest); ok && n.tel.Audits() {
+		in.Params, _ = json.Marshal(m.Params) // the params were decoded from JSON
+	}
 	ctx := r.base
 	if carrier == pipe {
 		ctx = withoutSpan(ctx)

@@ -31,7 +31,7 @@ mcpotel call --trace forecast '{"city":"Oslo"}' -- mcpotel serve-demo
 mcpotel call --chaos plan.yaml forecast city=Oslo -- mcpotel serve-demo
 mcpotel call show --output pictures -- mcpotel serve-demo
 mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
-	}, c.run, c.log.flags, c.saver.flags, c.chaos.flags, c.record.flags, func(f *pflag.FlagSet) {
+	}, c.run, c.log.flags, c.saver.flags, c.chaos.flags, c.record.flags, c.audit.flags, func(f *pflag.FlagSet) {
 		f.BoolVar(&c.hand, "task", false,
 			"if the server makes the call a task, print its id for \"mcpotel task\" and do not wait")
 	}), suggestCall)

@@ -41,6 +41,7 @@ type connection struct {
 	web                    webFlag
 	chaos                  chaosFlags // of the commands with this flag
 	record                 recorder   // of the commands with this flag
+	audit                  auditFlags // of the commands with these flags
 	// adapt changes the options of each client; nil for no change
 	adapt func(server string, o *mcpclient.Options)
 
@@ -167,7 +168,8 @@ func (c *connection) checkFlags(shell *session, f *pflag.FlagSet) (err error) {
 		if of := flag.Annotations[groupKey]; len(of) > 0 {
 			group = of[0]
 		}
-		own := group == "" && flag.Name != "chaos" && !strings.HasPrefix(flag.Name, "record") || flag.Name == "json" || flag.Name == "trace"
+		connects := flag.Name == "chaos" || strings.HasPrefix(flag.Name, "record") || strings.HasPrefix(flag.Name, "audit")
+		own := group == "" && !connects || flag.Name == "json" || flag.Name == "trace"
 		if flag.Changed && !own && err == nil {
 			err = misuse("--%s is a flag of the shell itself: the commands of a shell share its connection", flag.Name)
 		}
@@ -263,6 +265,9 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 		return err
 	}
 	defer o.close(ctx)
+	if err := o.auditTo(&c.audit); err != nil {
+		return err
+	}
 	if err := o.publish(c.web); err != nil {
 		return err
 	}

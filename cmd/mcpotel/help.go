@@ -114,7 +114,7 @@ var commandGroups = []struct {
 	{"use a server", []string{"demo", "inspect", "shell", "tools", "describe", "call", "task", "resources", "read",
 		"prompts", "prompt", "complete", "watch", "ping"}},
 	{"look into it", []string{"doctor", "cost", "check", "view", "mcp"}},
-	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "explain", "gameday"}},
+	{"run and watch", []string{"proxy", "wrap", "unwrap", "probe", "explain", "audit", "gameday"}},
 	{"record and test", []string{"mock", "replay", "diff", "tail", "serve-demo"}},
 	{"saved servers", []string{"add", "list", "remove", "install"}},
 	{"this program", []string{"completion", "man", "version", "help"}},

@@ -239,6 +239,7 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 			"shell",   // only its commands print
 			"explain", // the tests of package receiver have hostile alerts and peers
 			"probe",   // answers with numbers, and with the names of checks and of servers from the command line
+			"audit",   // prints numbers, times and hashes
 			"replay", "diff", "gameday",
 			"tail", // reads files; its tests have a hostile recording
 		}

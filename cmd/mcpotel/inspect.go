@@ -34,7 +34,7 @@ func newInspect(s streams) *cobra.Command {
 		Example: "mcpotel inspect -- mcpotel serve-demo\n" +
 			"mcpotel inspect --url https://mcp.example.com/mcp\n" +
 			"mcpotel inspect --config mcp.json --server github",
-	}, c.run, c.chaos.flags, c.record.flags, func(f *pflag.FlagSet) {
+	}, c.run, c.chaos.flags, c.record.flags, c.audit.flags, func(f *pflag.FlagSet) {
 		f.StringVar(&c.address, "listen", "127.0.0.1:0", "serve the pages at this `ADDRESS`, on loopback")
 		f.StringVar(&c.grpc, "grpc", "", "also receive OTLP/gRPC of other programs at this `ADDRESS`, on loopback, such as "+
 			"127.0.0.1:4317, and show it as \"mcpotel view\" does")
@@ -52,6 +52,9 @@ func (c *inspectCommand) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer o.close(ctx)
+	if err := o.auditTo(&c.audit); err != nil {
+		return err
+	}
 	if o.sink == nil {
 		return noSink("inspect")
 	}

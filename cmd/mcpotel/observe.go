@@ -19,6 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/waterfall"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/audit"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -30,6 +31,8 @@ type observation struct {
 	providers *otlp.Providers
 	sink      *otlpsink.Sink // nil if a collector receives the telemetry, or if nothing is exported
 	site      *loopback.Site // nil without --web
+	audit     *audit.Log     // nil without --audit
+	stderr    io.Writer
 }
 
 // exportsSoon makes a command export shortly after an event, because a person waits for the telemetry.
@@ -53,7 +56,7 @@ func receiverIf(wanted bool) string {
 // exporter, a receiver at this address keeps the telemetry. An empty address means no receiver.
 func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, receiver string,
 	options ...otlp.Option) (*observation, error) {
-	o := &observation{}
+	o := &observation{stderr: w}
 	options = append(options, otlp.WithServiceName(service), otlp.WithServiceVersion(version()),
 		otlp.WithConsole(w, console))
 	switch {
@@ -75,6 +78,12 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 		return nil, &exitError{exitUsage, err}
 	}
 	return o, nil
+}
+
+// auditTo audits the calls of tools. It must be called before telemetry.
+func (o *observation) auditTo(a *auditFlags) (err error) {
+	o.audit, err = a.open()
+	return err
 }
 
 // publish opens the page with the telemetry that this process receives.
@@ -151,7 +160,7 @@ func (o *observation) telemetry() *telemetry.Telemetry {
 	if o.providers == nil {
 		return telemetry.Off()
 	}
-	return o.providers.Telemetry()
+	return o.providers.Telemetry(telemetry.WithAudit(o.audit))
 }
 
 // logger returns the logger of the providers; nil without providers.
@@ -236,6 +245,11 @@ func (o *observation) close(ctx context.Context) {
 	defer cancel()
 	if o.providers != nil {
 		o.providers.Shutdown(ctx)
+	}
+	if o.audit != nil {
+		if err := o.audit.Close(); err != nil {
+			_ = printLine(o.stderr, "mcpotel: "+err.Error())
+		}
 	}
 	if o.site != nil {
 		o.site.Close()

@@ -68,6 +68,7 @@ func newProxy(s streams) *cobra.Command {
 		p.record.flags(f)
 		p.metrics.flags(f)
 		p.chaos.flags(f)
+		p.audit.flags(f)
 	})
 }
 
@@ -99,6 +100,9 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer o.close(ctx)
+	if err := o.auditTo(&p.audit); err != nil {
+		return err
+	}
 	if err := o.publish(p.web); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func newShell(s streams) *cobra.Command {
 			"input is not a terminal, the shell has the exit code of the last command.",
 		Example: "mcpotel shell -- mcpotel serve-demo\n" +
 			"mcpotel shell --url https://mcp.example.com/mcp <commands.txt",
-	}, c.run, c.chaos.flags, c.record.flags)
+	}, c.run, c.chaos.flags, c.record.flags, c.audit.flags)
 }
 
 // shellCommand is one run of the command "shell".

@@ -129,3 +129,15 @@ func TestInterruptEndsOnlyTheCommandOfAShell(t *testing.T) {
 	}
 	<-ctx.Done()
 }
+
+func TestShellHasItsOwnAudit(t *testing.T) {
+	noCollector(t)
+	flags, file := auditFiles(t)
+	code, out, stderr := inTheShell(t, "call divide a=6 b=3\ncall --audit x divide a=6 b=3\n", flags...)
+	if code != exitUsage || !strings.Contains(stderr, "--audit is a flag of the shell itself") {
+		t.Errorf("got %d, %s%s", code, out, stderr)
+	}
+	if calls, _ := auditedCalls(t, file); len(calls) != 1 {
+		t.Errorf("got the records %q, want one", calls)
+	}
+}

@@ -19,6 +19,7 @@ var (
 		serverEnd("mcp_server_response_drops_total")
 	changeGaps           = clientEnd("mcp_client_change_gap_total")
 	sendRetries          = clientEnd("mcp_client_transport_send_retries_total")
+	unrecorded, unkept   = clientEnd("mcp_client_audit_losses_total"), serverEnd("mcp_server_audit_losses_total")
 	lostNews, unsentNews = clientEnd("mcp_client_notification_drops_total"),
 		serverEnd("mcp_server_notification_drops_total")
 )
@@ -91,6 +92,13 @@ var frames = Dashboard{
 					"parameters.",
 				Queries: []Query{{Expr: perMinute("mcp_client_name, mcp_client_retry_reason", sendRetries),
 					Legend: "{{mcp_client_name}} {{mcp_client_retry_reason}}"}}},
+			{Title: "Lost audit records", Width: 24, Unit: "cpm", Empty: "none",
+				Text: "Calls per minute whose record is missing in the audit file. The log records audit.call with level Error " +
+					"contain the reason, such as a full disk, and the content of the missing record.",
+				Queries: []Query{
+					{Expr: perMinute("mcp_client_name", unrecorded), Legend: "client {{mcp_client_name}}"},
+					{Expr: perMinute("mcp_server_name", unkept), Legend: "server {{mcp_server_name}}"},
+				}},
 		}},
 		{"Frames", []Panel{
 			{Title: "Frames", Unit: "cps", Empty: "no frames",

@@ -28,6 +28,8 @@ var pages = []string{"runbook.md", "guides/troubleshooting.md", "guides/errors.m
 var elsewhere = map[string]string{
 	"mcp_client.log.lost":      "mcpclient: a log handler that does not return",
 	"mcp_server.log.lost":      "mcpserver: a log handler that does not return",
+	"mcp_client.audit.call":    "internal/instrument: a program with an audit log",
+	"mcp_server.audit.call":    "internal/instrument: a program with an audit log",
 	"mcp_client.tool.rejected": "mcpclient: headers that repeat parameters, over HTTP",
 }
 

@@ -22,6 +22,9 @@ func (op *Op) End(r Result) {
 	o := outcomeOf(op.direction, &r)
 	op.endEntry(o, &r, elapsed)
 	op.conclude(o, &r, elapsed)
+	if op.audit != nil {
+		op.endAudit(o, &r)
+	}
 	if op.notification {
 		s.notified(op, o, elapsed)
 		return

@@ -102,7 +102,8 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	s.Undecodable(time.Second, io.EOF)
 	s.Connected(instrument.Connection{})()
 	s.StreamOpened(names.StreamListen)()
-	same = same && !s.Decodes()
+	s.Relays(ctx)
+	same = same && !s.Decodes() && !s.Audits()
 	s.HandlerPanic(ctx, "x", nil, stack)
 	got, task := s.StartTask(ctx, "add")
 	same = same && got == ctx

@@ -84,6 +84,7 @@ type sideInstruments struct {
 	lost          metric.Int64Counter // dropped notifications
 	streams       metric.Int64UpDownCounter
 	stream        metric.Float64Histogram
+	auditLosses   metric.Int64Counter
 	startTime     startTime
 }
 
@@ -161,6 +162,7 @@ func newInstruments(m metric.Meter) *instruments {
 			lost:          build(m.Int64Counter, names.MetricMCPClientNotificationDrops),
 			streams:       build(m.Int64UpDownCounter, names.MetricMCPClientStreamActive),
 			stream:        histogram(m.Float64Histogram, names.MetricMCPClientStreamDuration),
+			auditLosses:   build(m.Int64Counter, names.MetricMCPClientAuditLosses),
 		},
 		server: sideInstruments{
 			active:        build(m.Int64UpDownCounter, names.MetricMCPServerActiveAsks),
@@ -176,6 +178,7 @@ func newInstruments(m metric.Meter) *instruments {
 			lost:          build(m.Int64Counter, names.MetricMCPServerNotificationDrops),
 			streams:       build(m.Int64UpDownCounter, names.MetricMCPServerStreamActive),
 			stream:        histogram(m.Float64Histogram, names.MetricMCPServerStreamDuration),
+			auditLosses:   build(m.Int64Counter, names.MetricMCPServerAuditLosses),
 		},
 		tombstones:  build(m.Int64UpDownCounter, names.MetricMCPClientTombstoneKept),
 		transitions: build(m.Int64Counter, names.MetricMCPClientConnectionTransitions),

@@ -23,7 +23,7 @@ func TestEventsHaveDocumentedLevels(t *testing.T) {
 		"mcp_client.tombstone.added": {debug}, "mcp_client.tombstone.expired": {debug},
 		"mcp_client.response.dropped": {info, warn}, "mcp_client.stream.opened": {info}, "mcp_client.stream.closed": {info},
 		"mcp_client.process.exit": {info, warn}, "mcp_client.process.stderr": {debug},
-		"mcp_client.fault.injected": {info},
+		"mcp_client.fault.injected": {info}, "mcp_client.audit.call": {info, fault}, "mcp_server.audit.call": {info, fault},
 		"mcp_client.stream.refused": {debug}, "mcp_client.message.refused": {debug},
 		"mcp_client.handler.panic": {fault}, "mcp_client.handler.exception": {debug, warn, fault},
 

@@ -34,8 +34,11 @@ type Op struct {
 	retries, round      int32
 	log                 opLog
 	metric              opMetric
+	audit               *auditEntry // nil if the operation is not audited
 	direction           telemetry.Direction
 	exact               bool // the names in info equal method and target
+	relayed             bool // audit belongs to the operation that relays this request
+	continues           bool // an earlier request belongs to the same call
 	notification        bool
 }
 

@@ -28,6 +28,9 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 		return
 	}
 	d.Kind = words.OneOf(words.PolicyDecisions, d.Kind)
+	if s.tel.Audit != nil && d.Request {
+		auditOf(ctx).decide(d.Kind)
+	}
 	if span := trace.SpanFromContext(ctx); d.Request && span.IsRecording() {
 		span.SetAttributes(attribute.String(names.KeyMCPServerPolicyDecision, d.Kind))
 		if d.Redactions > 0 {

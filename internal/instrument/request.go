@@ -77,6 +77,12 @@ type Request struct {
 	// [telemetry.WithSpanAttributesFn].
 	Attributes []attribute.KeyValue
 
+	// Continues means that an earlier request belongs to the same call, even if Corr is zero.
+	Continues bool
+
+	// Params holds the params of a tools/call, for the audit. It is needed only if [Client.Audits] reports true.
+	Params []byte
+
 	// Beside means that a separate goroutine writes the log records, as for handled messages. The operation's own
 	// goroutine also serves other operations, which must not wait for a log handler.
 	Beside bool
@@ -105,6 +111,9 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 	}
 	if !op.metric.measured && !op.trace.recording { // an unexported notification names the cancelled request itself
 		op.ctx, op.trace.span = ctx, nil
+	}
+	if s.tel.Audit != nil && r.Method == words.MethodCallTool {
+		op.auditSent(ctx, &r)
 	}
 	usercode.Pass(op.begin, op.abandon)
 	return op.ctx, op
@@ -149,6 +158,16 @@ type Incoming struct {
 	// RemoteAddr is the address of an HTTP client, as in net/http: see [telemetry.WithoutClientAddress].
 	RemoteAddr string
 
+	// Principal is the authenticated user of the sender, for the audit. It may be empty.
+	Principal string
+
+	// Params holds the params of a tools/call, for the audit. It is needed only if Audits reports true.
+	Params []byte
+
+	// ReportsTool means that the handler calls [Op.ToolBegins] before it runs the tool of a tools/call, or that
+	// [Server.Relays] is called.
+	ReportsTool bool
+
 	Size int // frame size in bytes; zero if the size is recorded elsewhere
 	Peer *Peer
 }
@@ -177,6 +196,9 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 	}
 	if op.metric.measured && op.wantsSpan() {
 		op.startSpan(in.TargetKind, nil, from.link, from.remote)
+	}
+	if s.tel.Audit != nil && in.Method == words.MethodCallTool && !in.Notification {
+		op.auditHandled(in)
 	}
 	usercode.Pass(op.begin, op.abandon)
 	op.startEntry()

@@ -21,7 +21,8 @@ type keys struct {
 	safeToRetry, // empty for a server
 	name, instance, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, frameHash, suppressed, dropReason, dropAge, streamKind,
-	flightText, flightEntries, flightOmitted string
+	flightText, flightEntries, flightOmitted,
+	auditOutcome, auditArguments, auditKeyID, auditSequence, auditHash string
 }
 
 var clientKeys = keys{
@@ -47,6 +48,11 @@ var clientKeys = keys{
 	flightText:      names.KeyMCPClientFlightRecordText,
 	flightEntries:   names.KeyMCPClientFlightRecordEntries,
 	flightOmitted:   names.KeyMCPClientFlightRecordOmitted,
+	auditOutcome:    names.KeyMCPClientAuditOutcome,
+	auditArguments:  names.KeyMCPClientAuditArgumentsHash,
+	auditKeyID:      names.KeyMCPClientAuditKeyID,
+	auditSequence:   names.KeyMCPClientAuditSequence,
+	auditHash:       names.KeyMCPClientAuditHash,
 	streamKind:      names.KeyMCPClientStreamKind,
 }
 
@@ -70,6 +76,11 @@ var serverKeys = keys{
 	flightText:      names.KeyMCPServerFlightRecordText,
 	flightEntries:   names.KeyMCPServerFlightRecordEntries,
 	flightOmitted:   names.KeyMCPServerFlightRecordOmitted,
+	auditOutcome:    names.KeyMCPServerAuditOutcome,
+	auditArguments:  names.KeyMCPServerAuditArgumentsHash,
+	auditKeyID:      names.KeyMCPServerAuditKeyID,
+	auditSequence:   names.KeyMCPServerAuditSequence,
+	auditHash:       names.KeyMCPServerAuditHash,
 	streamKind:      names.KeyMCPServerStreamKind,
 }
 
@@ -81,6 +92,7 @@ type events struct {
 	sent, handled                                                            requestEvents
 	panicked, notificationSent, notification, violation, dropped, sessionEnd string
 	notificationDropped, streamOpened, streamClosed, flight, logLost         string
+	audit                                                                    string
 }
 
 var clientEvents = events{
@@ -105,6 +117,7 @@ var clientEvents = events{
 	streamOpened:        names.EventMCPClientStreamOpened,
 	streamClosed:        names.EventMCPClientStreamClosed,
 	logLost:             names.EventMCPClientLogLost,
+	audit:               names.EventMCPClientAuditCall,
 }
 
 var serverEvents = events{
@@ -127,4 +140,5 @@ var serverEvents = events{
 	streamOpened:        names.EventMCPServerStreamOpened,
 	streamClosed:        names.EventMCPServerStreamClosed,
 	logLost:             names.EventMCPServerLogLost,
+	audit:               names.EventMCPServerAuditCall,
 }

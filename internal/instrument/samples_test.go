@@ -32,21 +32,23 @@ const samplesFile = "schema/testdata/samples.jsonl"
 // TestSamplesMatchScenarioRecords runs the scenario that emits everything, at a fixed time and with fixed ids. It
 // stores one record of each event: the first one with the most fields.
 func TestSamplesMatchScenarioRecords(t *testing.T) {
-	var log bytes.Buffer
+	var text bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 7, 28, 9, 30, 0, 0, time.UTC))) // virtual
 		tracers := sdktrace.NewTracerProvider(sdktrace.WithIDGenerator(new(countingIDs)))
-		tel := telemetry.New(telemetry.WithSlowThreshold(time.Second), telemetry.WithTracerProvider(tracers),
+		log := auditLog(t)
+		tel := telemetry.New(telemetry.WithAudit(log), telemetry.WithSlowThreshold(time.Second), telemetry.WithTracerProvider(tracers),
 			telemetry.WithPropagators(propagation.TraceContext{}),
-			telemetry.WithLogger(slog.New(&traceIDs{slog.NewJSONHandler(&log,
+			telemetry.WithLogger(slog.New(&traceIDs{slog.NewJSONHandler(&text,
 				&slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: printed})})))
 		lifeOfClient(t, tel)
 		lifeOfServer(t, tel)
+		auditing(t, tel, log)
 		if err := tel.Flush(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-	got := richest(t, log.Bytes())
+	got := richest(t, text.Bytes())
 	if *update {
 		if err := os.WriteFile(samplesFile, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -90,6 +92,8 @@ func printed(_ []string, a slog.Attr) slog.Attr {
 	switch a.Key {
 	case names.KeyMCPClientCorrID:
 		return slog.String(a.Key, "9f86d081884c7d659a2feaa0c55ad015")
+	case names.KeyMCPClientAuditHash, names.KeyMCPServerAuditHash:
+		return slog.String(a.Key, "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab")
 	case names.KeyMCPClientInstanceID, names.KeyMCPServerInstanceID:
 		return slog.String(a.Key, "b1946ac92492d234")
 	}

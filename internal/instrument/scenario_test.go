@@ -50,7 +50,9 @@ func (lost) ErrorType() string { return names.ErrorConnectionLost }
 // nothing outside of the schema is emitted.
 func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second), telemetry.WithExecuteToolDuration(),
+		log := auditLog(t)
+		rec := telemetrytest.Recorder(t, telemetry.WithAudit(log), telemetry.WithSlowThreshold(time.Second),
+			telemetry.WithExecuteToolDuration(),
 			telemetry.WithBaggageLabel(agentLabel), telemetry.WithContextCost(),
 			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
 				return string(c.Data),
@@ -61,6 +63,7 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 		conversing(t, rec)
 		probing(t, rec.Telemetry())
 		failingOften(t, rec.Telemetry())
+		auditing(t, rec.Telemetry(), log)
 		for _, m := range rec.Missing() {
 			if !strings.Contains(m, "=") { // tests of clients and servers cover all values
 				t.Errorf("the scenario does not emit %s of the schema", m)

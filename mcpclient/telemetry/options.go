@@ -12,8 +12,10 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/auditlog"
 	"github.com/mcpotel/mcpotel/internal/instrument/settings"
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/audit"
 )
 
 // DefaultToolNameLimit is the number of tool and prompt names that the metrics of one client or server distinguish.
@@ -250,6 +252,19 @@ func WithBaggageKeys(keys ...string) Option {
 // no label.
 func WithBaggageLabel(key string) Option {
 	return func(c *config) { c.Label = key }
+}
+
+// WithAudit records each tools/call in an audit log: who called which tool, a keyed hash of the arguments, the decision of
+// a proxy's policy, and whether the tool ran, did not run, or may have run. The record is a line of the log's file and
+// the log record mcp_client.audit.call or mcp_server.audit.call, at Info, which contains the head of the file's chain.
+// See https://github.com/mcpotel/mcpotel/blob/main/docs/guides/audit.md.
+//
+// A call waits for the write to the file, but not for the disk. If the write fails, the call continues, the log record
+// has level Error, and mcp_client.audit.losses or mcp_server.audit.losses counts the record.
+//
+// The default and nil mean no audit. Close the log after all clients and servers of the Telemetry.
+func WithAudit(l *audit.Log) Option {
+	return func(c *config) { c.Audit = (*auditlog.Log)(l) }
 }
 
 // WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A

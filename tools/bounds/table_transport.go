@@ -189,6 +189,13 @@ var telemetryArea = area{
 			holder: ofClient,
 		},
 		{
+			what: "A record of an audit log", where: []string{"internal/auditlog.Log.buf"},
+			bound: "{bytes internal/auditlog.MaxLine}, for all clients and servers of the log; the arguments of a call are " +
+				"copied once for their hash, within the limits for messages",
+			full: "the record is lost; the next record has the number of lost records",
+			test: "internal/auditlog.TestOversizedRecordIsLostAlone",
+		},
+		{
 			what:  "Spans without a sampling decision, with tail sampling",
 			where: []string{"mcpclient/telemetry/tailsampling.forest.open"},
 			bound: "{bytes mcpclient/telemetry/tailsampling.DefaultMaxBytes}, all of a process",

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/atomicfile"
+	"github.com/mcpotel/mcpotel/internal/filelock"
 )
 
 // MaxSize bounds the size of a file to change, in bytes.
@@ -107,7 +108,7 @@ func lockFiles() (unlock func(), _ error) {
 	}
 	deadline := time.Now().Add(lockPatience)
 	for {
-		held, err := tryLock(f)
+		held, err := filelock.TryLock(f)
 		switch {
 		case err == nil && held:
 			return func() { f.Close() }, nil

@@ -163,6 +163,17 @@ var attributes = limited([]attributeRow{
 		"Number of entries in the text."},
 	{names.KeyMCPClientFlightRecordOmitted, Int, "", nil, Unbounded, Experimental,
 		"Number of older entries that exceed the limit of the text."},
+	{names.KeyMCPClientAuditOutcome, String, "", words.AuditOutcomes, Closed, Experimental,
+		"What is known about whether the tool of an audited call ran."},
+	{names.KeyMCPClientAuditArgumentsHash, String, "", nil, Unbounded, Experimental,
+		"HMAC-SHA-256 of the arguments of an audited call, 64 hexadecimal digits, with the key of the audit log. Equal " +
+			"arguments have equal hashes."},
+	{names.KeyMCPClientAuditKeyID, String, "", nil, Unbounded, Experimental,
+		"Id of the key of the audit log, 16 hexadecimal digits."},
+	{names.KeyMCPClientAuditSequence, Int, "", nil, Unbounded, Experimental,
+		"Number of the record in the chain of the audit log. With the hash, it is the head of the chain."},
+	{names.KeyMCPClientAuditHash, String, "", nil, Unbounded, Experimental,
+		"Hash of the record in the audit log, 64 hexadecimal digits."},
 
 	{names.KeyMCPServerName, String, "", nil, Configured, Stable, "Configured name of the server."},
 	{names.KeyMCPServerInstanceID, String, "", nil, Unbounded, Stable,
@@ -216,6 +227,19 @@ var attributes = limited([]attributeRow{
 		"Number of entries in the text."},
 	{names.KeyMCPServerFlightRecordOmitted, Int, "", nil, Unbounded, Experimental,
 		"Number of older entries that exceed the limit of the text."},
+	{names.KeyMCPServerAuditOutcome, String, "", words.AuditOutcomes, Closed, Experimental,
+		"What is known about whether the tool of an audited call ran."},
+	{names.KeyMCPServerAuditArgumentsHash, String, "", nil, Unbounded, Experimental,
+		"HMAC-SHA-256 of the arguments of an audited call, 64 hexadecimal digits, with the key of the audit log. Equal " +
+			"arguments have equal hashes."},
+	{names.KeyMCPServerAuditKeyID, String, "", nil, Unbounded, Experimental,
+		"Id of the key of the audit log, 16 hexadecimal digits."},
+	{names.KeyMCPServerAuditSequence, Int, "", nil, Unbounded, Experimental,
+		"Number of the record in the chain of the audit log. With the hash, it is the head of the chain."},
+	{names.KeyMCPServerAuditHash, String, "", nil, Unbounded, Experimental,
+		"Hash of the record in the audit log, 64 hexadecimal digits."},
+	{names.KeyMCPServerAuditPrincipal, String, "", nil, Unbounded, Experimental,
+		"Authenticated user of an audited call, up to 256 bytes: see mcpserver.HTTPOptions."},
 })
 
 func textsOf[T interface{ String() string }](all []T) []string {

@@ -256,6 +256,14 @@ var allEvents = identifiedEvents([]Event{
 		"A tool differs from the previous list, or from the baseline, for clients with mcpclient.UseDriftDetection. If the " +
 			"record has an error, the error is the reason for rejecting the change. Limited like records of violations, for " +
 			"each kind; a last record may have no tool."},
+	{names.EventMCPClientAuditCall, []slog.Level{slog.LevelInfo, slog.LevelError},
+		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientAuditOutcome,
+			names.KeyMCPClientAuditKeyID), when(names.KeyGenAIToolName, names.KeyJSONRPCRequestID,
+			names.KeyMCPClientAuditArgumentsHash, names.KeyMCPClientCorrID, names.KeyGenAIConversationID, names.KeyGenAIAgentName, names.KeyUserHash,
+			names.KeyErrorType, names.KeyMCPClientResultType, names.KeyMCPClientAuditSequence, names.KeyMCPClientAuditHash,
+			names.KeyExceptionMessage)), false, "", spanClientRequest, []string{names.MetricMCPClientAuditLosses}, Experimental,
+		"A tools/call ended, and is audited: see telemetry.WithAudit. Error if the audit file lacks the record; the record " +
+			"then has no sequence and no hash. The records have no limit."},
 
 	{names.EventMCPServerRequestStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
 		[]string{names.MetricMCPServerActiveRequests}, Stable, "The server starts to answer a request."},
@@ -381,6 +389,14 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPProtocolVersion, names.KeyErrorType)), false,
 		names.KeyMCPServerDuration, "", []string{names.MetricMCPServerSessionDuration, names.MetricMCPServerSessionActive},
 		Experimental, "A session ended."},
+	{names.EventMCPServerAuditCall, []slog.Level{slog.LevelInfo, slog.LevelError},
+		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName, names.KeyMCPServerAuditOutcome,
+			names.KeyMCPServerAuditKeyID), when(names.KeyGenAIToolName, names.KeyJSONRPCRequestID,
+			names.KeyMCPServerAuditArgumentsHash, names.KeyMCPServerAuditPrincipal, names.KeyMCPServerPolicyDecision, names.KeyGenAIConversationID, names.KeyGenAIAgentName, names.KeyUserHash,
+			names.KeyErrorType, names.KeyMCPServerResultType, names.KeyMCPServerAuditSequence, names.KeyMCPServerAuditHash,
+			names.KeyExceptionMessage)), false, "", spanServerHandler, []string{names.MetricMCPServerAuditLosses}, Experimental,
+		"A tools/call ended, and is audited: see telemetry.WithAudit. Error if the audit file lacks the record; the record " +
+			"then has no sequence and no hash. The records have no limit."},
 })
 
 // identifiedEvents adds the group and the instance to every event that has the name.

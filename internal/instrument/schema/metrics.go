@@ -157,6 +157,8 @@ var metrics = counted([]metricRow{
 		required(names.KeyMCPClientName, names.KeyMCPClientGapCause), Experimental,
 		"Gaps in which the client may have missed changes of lists or resources. After a gap, the client clears " +
 			"its caches and calls the handlers of changes."},
+	{names.MetricMCPClientAuditLosses, Counter, "{record}", nil, required(names.KeyMCPClientName), Experimental,
+		"Audit records of calls that could not be written to the audit file: see telemetry.WithAudit."},
 
 	{names.MetricMCPServerStartTime, ObservableGauge, "s", nil, []Use{}, Experimental,
 		"Time at which a process with servers created its first client or server and started to count, in seconds " +
@@ -240,4 +242,6 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPServerMemoryLimit, ObservableGauge, "By", nil,
 		required(names.KeyMCPServerName, names.KeyMCPServerMemoryKind), Experimental,
 		"Limit of memory: the maximum of mcp_server.memory.usage."},
+	{names.MetricMCPServerAuditLosses, Counter, "{record}", nil, required(names.KeyMCPServerName), Experimental,
+		"Audit records of calls that could not be written to the audit file: see telemetry.WithAudit."},
 })

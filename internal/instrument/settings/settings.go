@@ -14,6 +14,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/auditlog"
 )
 
 // Settings holds the options of telemetry.New. R is telemetry.Redactor, which this package cannot import.
@@ -34,12 +36,13 @@ type Settings[R any] struct {
 	Filter             func(context.Context, SpanInfo) bool                 // nil if every operation has a span
 	SpanAttributes     func(context.Context, SpanInfo) []attribute.KeyValue // nil for none
 	NoClientAddress    bool
-	ExecuteTool        bool     // record gen_ai.execute_tool.duration
-	ContextCost        bool     // record sizes of tool definitions and tool results
-	ProfileLabels      bool     // set profile labels on goroutines that run handlers or decode results
-	NoSessionTransport bool     // omit the transport from session durations, as the next version of the conventions does
-	Baggage            []string // keys that may cross networks; * for all
-	Label              string   // baggage key that becomes an attribute of durations; empty for none
+	ExecuteTool        bool          // record gen_ai.execute_tool.duration
+	ContextCost        bool          // record sizes of tool definitions and tool results
+	ProfileLabels      bool          // set profile labels on goroutines that run handlers or decode results
+	NoSessionTransport bool          // omit the transport from session durations, as the next version of the conventions does
+	Baggage            []string      // keys that may cross networks; * for all
+	Label              string        // baggage key that becomes an attribute of durations; empty for none
+	Audit              *auditlog.Log // nil for none
 }
 
 // SpanInfo is telemetry.SpanInfo.

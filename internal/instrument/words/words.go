@@ -195,6 +195,9 @@ var PolicyDecisions = []string{
 	names.PolicyDenied, names.PolicyHidden, names.PolicyLimited, names.PolicyTimedOut, names.PolicyRedacted,
 }
 
+// AuditOutcomes lists the outcomes of audited calls.
+var AuditOutcomes = []string{names.AuditRan, names.AuditDidNotRun, names.AuditMayHaveRun}
+
 // Refusals lists the reasons for refusing a request before it reaches a handler.
 var Refusals = []string{
 	names.RefusalOrigin, names.RefusalHost, names.RefusalUnauthorized, names.RefusalMethod, names.RefusalMediaType,

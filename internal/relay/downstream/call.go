@@ -100,7 +100,7 @@ func (r *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	var in instrument.Incoming
 	if r.x.Peer.Tel != nil {
 		in = r.x.Incoming(&r.Call, &p, r.method, r.target, r.uri)
-		in.Known, in.TargetKnown = early, known
+		in.Known, in.TargetKnown, in.Params = early, known, raw
 		in.ClientName, in.ClientVersion = r.x.Introduced(r.name, engine.Sender{Agreed: r.agreed, Info: r.said}, raw)
 	}
 	r.Start(&in)
@@ -163,6 +163,7 @@ func (r *call) Handle(ctx context.Context) (any, error) {
 	m := relay.Message{ID: r.ID.AppendJSON(nil), Method: r.name, Params: oneLine(r.params), Header: r.header}
 	r.params, r.said, r.header = nil, nil, nil
 	r.Deferred = true
+	r.x.Peer.Tel.Relays(ctx)
 	err := r.x.front.receive(ctx, func() {
 		usercode.Run(func() { r.x.front.receiver.ReceiveRequest(ctx, m, r.x.front, r.answered) },
 			func(f *usercode.Failure) {

@@ -228,7 +228,7 @@ var targets = sync.OnceValue(func() map[string]mcp.Target {
 // about describes a message of the peer in front for telemetry.
 func about(method string, p *params) instrument.Request {
 	target, known := targets()[method]
-	r := instrument.Request{Method: method, Foreign: !known}
+	r := instrument.Request{Method: method, Foreign: !known, Params: p.Raw()}
 	switch target {
 	case mcp.TargetTool:
 		r.TargetKind, r.Target = instrument.Tool, p.Target(target)

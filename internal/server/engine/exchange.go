@@ -105,7 +105,7 @@ func (x *Exchange) Incoming(c *rpc.Call, p *jsonrpc.Params, m *Method, target, u
 	name, v := c.Handler.About()
 	in := instrument.Incoming{
 		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.Size,
-		Peer: x.Peer.Seen(v), Untrusted: x.Peer.Untrusted,
+		Peer: x.Peer.Seen(v), Untrusted: x.Peer.Untrusted, Principal: x.Client.Principal, ReportsTool: true,
 	}
 	in.ID, _ = c.ID.Text()
 	in.IntID, in.HasIntID = c.ID.Int()

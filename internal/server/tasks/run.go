@@ -90,6 +90,9 @@ func (r *Run) Do(ctx context.Context) (answer any, err error) {
 	return result, nil
 }
 
+// Started reports, after [Run.Do], whether the handler was started.
+func (r *Run) Started() bool { return r.started }
+
 func (r *Run) init(ctx context.Context) {
 	r.id, r.request = rand.Text(), ctx
 	r.begun, r.answered = make(chan struct{}), make(chan struct{})

@@ -106,6 +106,9 @@ const (
 	// the record has an error, the error is the reason for rejecting the change. Limited like records of violations,
 	// for each kind; a last record may have no tool.
 	EventMCPClientToolChanged = "mcp_client.tool.changed"
+	// A tools/call ended, and is audited: see telemetry.WithAudit. Error if the audit file lacks the record; the
+	// record then has no sequence and no hash. The records have no limit.
+	EventMCPClientAuditCall = "mcp_client.audit.call"
 	// The server starts to answer a request.
 	EventMCPServerRequestStart = "mcp_server.request.start"
 	// The server answered a request, or rejected it as faulty. Info if it took longer than the slow threshold.
@@ -169,4 +172,7 @@ const (
 	EventMCPServerRequestRefused = "mcp_server.request.refused"
 	// A session ended.
 	EventMCPServerSessionEnd = "mcp_server.session.end"
+	// A tools/call ended, and is audited: see telemetry.WithAudit. Error if the audit file lacks the record; the
+	// record then has no sequence and no hash. The records have no limit.
+	EventMCPServerAuditCall = "mcp_server.audit.call"
 )

@@ -175,6 +175,17 @@ const (
 	KeyMCPClientFlightRecordEntries = "mcp_client.flight_record.entries"
 	// Number of older entries that exceed the limit of the text.
 	KeyMCPClientFlightRecordOmitted = "mcp_client.flight_record.omitted"
+	// What is known about whether the tool of an audited call ran.
+	KeyMCPClientAuditOutcome = "mcp_client.audit.outcome"
+	// HMAC-SHA-256 of the arguments of an audited call, 64 hexadecimal digits, with the key of the audit log. Equal
+	// arguments have equal hashes.
+	KeyMCPClientAuditArgumentsHash = "mcp_client.audit.arguments_hash"
+	// Id of the key of the audit log, 16 hexadecimal digits.
+	KeyMCPClientAuditKeyID = "mcp_client.audit.key_id"
+	// Number of the record in the chain of the audit log. With the hash, it is the head of the chain.
+	KeyMCPClientAuditSequence = "mcp_client.audit.sequence"
+	// Hash of the record in the audit log, 64 hexadecimal digits.
+	KeyMCPClientAuditHash = "mcp_client.audit.hash"
 	// Configured name of the server.
 	KeyMCPServerName = "mcp_server.name"
 	// Id that distinguishes servers with the same name: configured, or 16 random hexadecimal digits. On spans and
@@ -238,4 +249,17 @@ const (
 	KeyMCPServerFlightRecordEntries = "mcp_server.flight_record.entries"
 	// Number of older entries that exceed the limit of the text.
 	KeyMCPServerFlightRecordOmitted = "mcp_server.flight_record.omitted"
+	// What is known about whether the tool of an audited call ran.
+	KeyMCPServerAuditOutcome = "mcp_server.audit.outcome"
+	// HMAC-SHA-256 of the arguments of an audited call, 64 hexadecimal digits, with the key of the audit log. Equal
+	// arguments have equal hashes.
+	KeyMCPServerAuditArgumentsHash = "mcp_server.audit.arguments_hash"
+	// Id of the key of the audit log, 16 hexadecimal digits.
+	KeyMCPServerAuditKeyID = "mcp_server.audit.key_id"
+	// Number of the record in the chain of the audit log. With the hash, it is the head of the chain.
+	KeyMCPServerAuditSequence = "mcp_server.audit.sequence"
+	// Hash of the record in the audit log, 64 hexadecimal digits.
+	KeyMCPServerAuditHash = "mcp_server.audit.hash"
+	// Authenticated user of an audited call, up to 256 bytes: see mcpserver.HTTPOptions.
+	KeyMCPServerAuditPrincipal = "mcp_server.audit.principal"
 )

@@ -82,6 +82,8 @@ const (
 	// Gaps in which the client may have missed changes of lists or resources. After a gap, the client clears its
 	// caches and calls the handlers of changes. In {gap}.
 	MetricMCPClientChangeGap = "mcp_client.change.gap"
+	// Audit records of calls that could not be written to the audit file: see telemetry.WithAudit. In {record}.
+	MetricMCPClientAuditLosses = "mcp_client.audit.losses"
 	// Time at which a process with servers created its first client or server and started to count, in seconds since
 	// 1970. In s.
 	MetricMCPServerStartTime = "mcp_server.start_time"
@@ -136,4 +138,6 @@ const (
 	MetricMCPServerMemoryUsage = "mcp_server.memory.usage"
 	// Limit of memory: the maximum of mcp_server.memory.usage. In By.
 	MetricMCPServerMemoryLimit = "mcp_server.memory.limit"
+	// Audit records of calls that could not be written to the audit file: see telemetry.WithAudit. In {record}.
+	MetricMCPServerAuditLosses = "mcp_server.audit.losses"
 )

@@ -109,6 +109,13 @@ const (
 	PolicyRedacted = "redacted"  // a text in the message was replaced
 )
 
+// Values of mcp_client.audit.outcome and mcp_server.audit.outcome: what is known about whether a tool ran.
+const (
+	AuditRan        = "ran"          // a result arrived or was made, even if the tool reported an error
+	AuditDidNotRun  = "did_not_run"  // it is certain that the tool did not run
+	AuditMayHaveRun = "may_have_run" // any other end: the tool may have run, in part or completely
+)
+
 // Values of mcp_server.refusal.reason: why a server refused a request before a handler saw it.
 const (
 	RefusalOrigin       = "origin"       // the web page that sent the request has no allowed origin

@@ -8,7 +8,10 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/audit"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
@@ -242,4 +245,32 @@ func policed(ctx context.Context, f *Fleet) error {
 		_, limited = c.CallTool(ctx, "forecast", args{"city": "Narvik"})
 	}
 	return errors.Join(append(failed, fails("too many calls", limited, kind(mcpclient.KindJSONRPC)))...)
+}
+
+// unaudited calls a tool while the audit log is closed.
+func unaudited(ctx context.Context, f *Fleet) error {
+	p, err := f.service(ctx, assistant)
+	if err != nil {
+		return err
+	}
+	log, err := audit.Open("", []byte("the key of a log without records"))
+	if err != nil {
+		return err
+	}
+	if err := log.Close(); err != nil {
+		return err
+	}
+	tel := p.Telemetry(telemetry.WithAudit(log))
+	s := mcpserver.New(mcp.Implementation{Name: "unaudited", Version: "1"}, &mcpserver.Options{Telemetry: tel})
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "nod"},
+		func(context.Context, struct{}) (string, error) { return "yes", nil }); err != nil {
+		return err
+	}
+	c, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
+		_ = s.Serve(ctx, peer) // the client's Close ends it
+	}), &mcpclient.Options{Name: "unaudited", Telemetry: tel})
+	if err != nil {
+		return err
+	}
+	return errors.Join(succeeds(c.CallTool(ctx, "nod", nil)), c.Close())
 }

@@ -29,6 +29,13 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
+		Name: "audit", Makes: "a call whose audit records cannot be written", play: unaudited,
+		Moves: []string{
+			`mcp_client_audit_losses_total{mcp_client_name="unaudited"}`,
+			`mcp_server_audit_losses_total{mcp_server_name="unaudited"}`,
+		},
+	},
+	{
 		Name: "ok", Makes: "calls that succeed, over HTTP and standard streams, from two services", play: succeed,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{job="assistant",mcp_client_name="shop",gen_ai_tool_name="add",` +
