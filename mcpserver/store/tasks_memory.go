@@ -83,7 +83,7 @@ func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPla
 	return found, nil
 }
 
-// of returns the tasks of a principal that come after behind, unsorted.
+// of returns the tasks of a principal after the place behind, unsorted.
 func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
