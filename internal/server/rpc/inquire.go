@@ -31,7 +31,7 @@ type Inquirer struct {
 	Exchange *Exchange
 	Out      Sink
 	Version  mcp.Version
-	Context  context.Context // of the request that asks, or of the connection; when it ends, the wait ends
+	Context  context.Context // context of the request or connection that asks; its end ends the wait
 }
 
 // ErrAnswered is the error of a question that a handler asks after its own request has been answered.
@@ -45,7 +45,7 @@ const Settle = time.Second
 
 // RefusalError is the error with which a client answers a request of the server.
 type RefusalError struct {
-	Method  string // of the request
+	Method  string // method of the request
 	Code    int64
 	Message string
 	Data    json.RawMessage // nil for none
