@@ -4,5 +4,5 @@ package stdio
 
 import "syscall"
 
-// dup2 makes the descriptor to a duplicate of from.
+// dup2 makes the descriptor named to a duplicate of the descriptor named from.
 func dup2(from, to int) error { return syscall.Dup2(from, to) }
