@@ -38,8 +38,8 @@ type Sessions interface {
 	// Alive reports whether a process is registered and its ttl has not passed.
 	Alive(ctx context.Context, process string) (bool, error)
 
-	// Publish sends a message to a process, or to all processes if process is empty. All processes receive the messages
-	// to all processes in the same order. Publish returns [ErrNoProcess] if the process is not alive.
+	// Publish sends a message to a process, or to all processes if process is empty. Every process receives the
+	// messages to all processes in the same order. Publish returns [ErrNoProcess] if the process is not alive.
 	Publish(ctx context.Context, process string, message []byte) error
 
 	// Receive yields the messages to a process whose position is above the number behind, and then new messages as they
