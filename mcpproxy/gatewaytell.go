@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Requests and notifications of members reach the host through the request that the member is answering, if the request
-// is known.
+// If the request that a member is answering is known, the member's own requests and notifications are sent to the host
+// on the stream of that request.
 
 // enter adds a request that the member is about to answer.
 func (m *member) enter(r *request) {
