@@ -123,7 +123,7 @@ func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	return nil
 }
 
-// full reports whether the store has no room to replace old by r. old may be nil. mu is held.
+// full reports whether the store has no room to replace the task old by r. old is nil if r is new. mu is held.
 func (s *memoryTasks) full(old, r *Task) bool {
 	if old == nil {
 		return len(s.byID) >= s.tasks || s.bytes+r.Weight() > s.size
