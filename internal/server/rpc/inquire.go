@@ -173,8 +173,8 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "no longer needed"})
 }
 
-// Withdraw sends notifications/cancelled with the params p for the operation asked. meta goes into the _meta of the
-// notification.
+// Withdraw sends notifications/cancelled with the params p, and with meta in its _meta. asked is the operation of the
+// cancelled request.
 func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
 	p mcp.CancelledParams) {
 	params, err := mcp.AppendParams(nil, p)
