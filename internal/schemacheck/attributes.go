@@ -41,8 +41,8 @@ func reserved(key string) bool {
 		slices.ContainsFunc(namespaces, func(space string) bool { return strings.HasPrefix(key, space) })
 }
 
-// check checks attributes against the uses in a row of the schema. If users is true, it accepts other attributes of the
-// program.
+// check checks attributes against the uses in a row of the schema. If users is true, the program that uses this module
+// may have added other attributes.
 func (a Attrs) check(users bool, uses ...schema.Use) (problems []string) {
 	declared := map[string]*schema.Use{}
 	for i, u := range uses {

@@ -22,7 +22,7 @@ func (s Set) Sorted() []string {
 	return rows
 }
 
-// Missing returns the rows of s that the set from lacks, sorted.
+// Missing returns the rows of s that are not in the other set, sorted.
 func (s Set) Missing(from Set) []string {
 	return slices.DeleteFunc(s.Sorted(), func(r string) bool { return from[r] })
 }

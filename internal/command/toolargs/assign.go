@@ -29,8 +29,8 @@ type place struct {
 	items   map[int]*place
 }
 
-// Assign builds a JSON object from NAME=VALUE arguments. A name that the schema lists is that argument. Any other name
-// may be the path of a value in an argument that the schema lists.
+// Assign builds a JSON object from NAME=VALUE arguments. NAME is the name of an argument, or the path of a value inside
+// an argument that the schema lists.
 func (ps *Parameters) Assign(fields []Field) (json.RawMessage, error) {
 	root := &place{}
 	for _, f := range fields {
