@@ -22,7 +22,7 @@ func applyRules(v any) error {
 	return rules.applyRules(value.Elem())
 }
 
-// checker is implemented by a pointer to a type that has a rule which no field tag can express.
+// checker is implemented by pointers to types with a rule that no field tag can express.
 type checker interface {
 	check() error
 }

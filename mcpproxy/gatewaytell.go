@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Requests and notifications of members reach the host through the request that the member is answering, if the request
-// is known.
+// If the request that a member is answering is known, the member's own requests and notifications are sent to the host
+// on the stream of that request.
 
 // enter adds a request that the member is about to answer.
 func (m *member) enter(r *request) {
@@ -33,9 +33,9 @@ func (m *member) leave(r *request, answered bool) {
 	m.calls = slices.DeleteFunc(m.calls, func(other *request) bool { return other == r })
 }
 
-// answering returns the request to which a message of the member belongs if the message names none. It is the latest
-// request that wants such messages. If other hosts share the member, answering returns nil unless only one request
-// wants them and the member has answered all ended requests of this session.
+// answering returns the request to which a message of the member belongs if the message names none: the latest request
+// that wants such messages. If other hosts share the member, the guess could reach the wrong host. Then answering
+// returns nil unless only one request wants the message, and no request of this session has ended without an answer.
 func (m *member) answering(wants func(*request) bool) *request {
 	m.mu.Lock()
 	calls, unanswered := slices.Clone(m.calls), m.unanswered

@@ -42,8 +42,8 @@ func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 // forwarder passes on requests of a host after the policy has permitted them.
 type forwarder interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
-	// begin starts a call that has waited for its turn, after the calls that waited before it. It returns false if the
-	// host has left.
+	// begin starts a call whose turn has come. Calls start in the order of their turns. begin returns false if the host
+	// has left.
 	begin(call func()) bool
 	// namesOf returns all names of the tool that the host calls by the name tool. After namesOf, the request goes to that
 	// tool.
@@ -109,7 +109,7 @@ func (g *guard) notification(ctx context.Context, m relay.Message) bool {
 	return false
 }
 
-// decided records a decision.
+// decided records a decision of the policy in telemetry.
 func (g *guard) decided(ctx context.Context, d instrument.Decision, kind string, redactions int) {
 	d.Kind, d.Redactions = kind, redactions
 	g.tel.Decided(ctx, d)
@@ -415,7 +415,7 @@ func (c *toolCall) answered(result json.RawMessage, err error) {
 	c.end(result, err)
 }
 
-// end ends a call that does not wait for its turn any more.
+// end ends a call that no longer waits for its turn.
 func (c *toolCall) end(result json.RawMessage, err error) {
 	c.stop()
 	c.conclude(result, err)

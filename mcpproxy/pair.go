@@ -22,7 +22,7 @@ type pair struct {
 	host        relay.Ender
 	guard       *guard         // nil without a policy
 	tape        *tape          // nil without a recording
-	noListening bool           // as in Options
+	noListening bool           // Options.NoListening
 	tasks       sync.WaitGroup // goroutines that send waiting messages and calls
 	turn        sync.Mutex     // held while a message may start a connection
 
@@ -78,9 +78,8 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 	}
 }
 
-// connected returns the connection for the request m. If there is none, it starts a connection. If m is an introduction
-// that starts the connection, begins is true: introduce has sent m or answered it with an error, so the caller must not
-// send m.
+// connected returns the connection for the request m, and starts a connection if there is none. begins means that m is
+// the introduction: introduce has sent m or answered it with an error, so the caller must not send m.
 func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
@@ -164,8 +163,8 @@ func (p *pair) forget(l *link) {
 	}
 }
 
-// begin starts a call that has waited for its turn, after the calls that waited before it. It returns false if the host
-// has left.
+// begin starts a call whose turn has come. Calls start in the order of their turns. begin returns false if the host has
+// left.
 func (p *pair) begin(call func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -61,12 +61,12 @@ type Rate struct {
 // The texts of errors in spans and log records, and contents that
 // [github.com/mcpotel/mcpotel/mcpclient/telemetry.WithContentCapture] captures, are redacted in the same way.
 type Redaction struct {
-	// Keys are the names of members whose whole values are replaced, for values of any type, at any depth, and for names
-	// in any letter case. Keys do not count where members define properties with these names: in answers that introduce a
-	// server or list its features, and in the requestedSchema of an elicitation. Keys also count in a text that is JSON as
-	// a whole, such as the text that repeats structuredContent, but not in a text inside that JSON. Some errors are not
-	// answers of the server, such as an error with the body of an HTTP answer or the last output of a process. In these
-	// errors, everything after a key with : or = is replaced.
+	// Keys are the names of members, in any letter case and at any depth, whose whole values are replaced, whatever
+	// their type. Keys do not count where members define properties with these names: in answers that introduce a
+	// server or list its features, and in the requestedSchema of an elicitation. Keys also count in a text that is JSON
+	// as a whole, such as the text that repeats structuredContent, but not in a text inside that JSON. Some errors are
+	// not answers of the server, such as an error with the body of an HTTP answer or the last output of a process. In
+	// these errors, everything after a key with : or = is replaced.
 	Keys []string
 
 	// Patterns are regular expressions of package [regexp]. All matches in a string, or in the name of a member, are

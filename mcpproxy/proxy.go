@@ -164,7 +164,7 @@ func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 // HealthHandler returns a handler that reports whether the servers are usable, in the form of
 // [mcpclient.HealthHandler]. It checks the server of each host from the server's first answer until the host has left.
 // Without hosts it answers 200, because the proxy connects, or starts a process, only for a host. The handler contacts
-// no server: [Options.KeepAlive] detects silently broken connections. It may be used concurrently.
+// no server: [Options.KeepAlive] detects silently broken connections. The handler may be used concurrently.
 func (p *Proxy) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p.mu.Lock()

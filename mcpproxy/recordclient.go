@@ -182,7 +182,7 @@ func other(s recording.Side) recording.Side {
 	return recording.HostSide
 }
 
-// compacted returns JSON in one line. It reports false for invalid JSON. No JSON at all is valid.
+// compacted returns JSON in one line. It reports false for invalid JSON. Empty input is valid.
 func compacted(raw []byte) (json.RawMessage, bool) {
 	if len(raw) == 0 {
 		return nil, true

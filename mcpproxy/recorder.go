@@ -21,10 +21,10 @@ import (
 
 // RecorderOptions configure a Recorder. The zero value of each field means its default.
 type RecorderOptions struct {
-	// Content records the params, results and errors of messages; "mcpotel mock", "mcpotel replay" and mcptest.Replay need
-	// them. Without Content, a recording has the names of methods, tools and prompts, URIs, sizes, durations, error codes
-	// and trace ids. The recorder replaces values that the proxy's policy redacts, and values with a name such as password
-	// or token (see docs/recording.md), before it writes them. This includes messages of the host.
+	// Content records the params, results and errors of messages; "mcpotel mock", "mcpotel replay" and mcptest.Replay
+	// need them. Without Content, a recording has the names of methods, tools and prompts, URIs, sizes, durations,
+	// error codes and trace ids. Before it writes messages of either side, the recorder replaces values that the
+	// proxy's policy redacts, and values with a name such as password or token (see docs/recording.md).
 	Content bool
 
 	// Limit bounds the size of the recording, in bytes. The recording ends at the limit. Zero means 1 GiB, the maximum
@@ -32,12 +32,13 @@ type RecorderOptions struct {
 	Limit int64
 
 	// Stopped is called once if a recording ends before Close, with the reason: the limit, a failed write, or writes so
-	// slow that 64 MiB wait for them. The messages of the proxy do not wait for Stopped. It may be nil.
+	// slow that 64 MiB wait for them. The messages of the proxy do not wait for Stopped. Nil means no call.
 	Stopped func(error)
 }
 
 // Recorder writes the messages of one proxy, or of one client, as lines of JSON. A recording has no gaps: if a write
-// fails or is too slow, the recording ends, and the messages continue without it. It is safe for concurrent use.
+// fails or is too slow, the recording ends, and the messages continue without it. A Recorder is safe for concurrent
+// use.
 type Recorder struct {
 	to io.Writer
 	o  RecorderOptions
@@ -52,8 +53,8 @@ type Recorder struct {
 }
 
 // NewRecorder returns a recorder that writes to w after a proxy uses it as [Options.Recorder], or after a client uses
-// [Recorder.Transport]. It writes whole lines, and its calls of Write do not overlap. Close it after the last host has
-// left, or after the client has closed. A nil o means the defaults.
+// [Recorder.Transport]. The recorder writes whole lines, and its calls of Write do not overlap. Close it after the last
+// host has left, or after the client has closed. A nil o means the defaults.
 func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
 	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
 }

@@ -15,9 +15,9 @@ import (
 type secrets struct {
 	keys         [][]byte
 	patterns     []*regexp.Regexp
-	plain        string         // the replacement
-	with, quoted []byte         // plain as the contents of a JSON string, and as a JSON string with quotes
-	inText       []byte         // quoted as the contents of a JSON string
+	plain        string         // replacement for a secret
+	with, quoted []byte         // plain as JSON: without and with quotation marks
+	inText       []byte         // quoted, escaped for JSON inside a JSON string
 	inError      *regexp.Regexp // matches a key with : or = in a text that is not JSON; nil without keys
 }
 
@@ -311,8 +311,7 @@ type rewriter struct {
 	limit    int // size up to which hide uses the full replacements
 }
 
-// hide is like replace. But if the text would exceed the limit, the replacement is the argument less instead of the
-// argument with.
+// hide is like replace, but replaces with the argument less if the text would otherwise exceed the limit.
 func (w *rewriter) hide(start, end int, with []byte, less string) {
 	if len(w.to)+len(w.from)-w.done+len(with)-(end-start) > w.limit {
 		with = []byte(less)

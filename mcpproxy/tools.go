@@ -9,8 +9,8 @@ import (
 )
 
 // toolsOf yields the names in a definition of a tool. These are the values of all members that a reader may treat as
-// the name, in any letter case, because encoding/json ignores case. It yields "", which is not a tool's name, for a
-// value that is not a string.
+// the name, in any letter case, because encoding/json ignores case. For a value that is not a string, toolsOf yields
+// "", which is not a tool's name.
 func toolsOf(object []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		o := jsonscan.ObjectAt(object, 0)

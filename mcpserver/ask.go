@@ -14,15 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrUnsupported means that the server cannot ask the client: the client has not declared the capability, its
-// revision or the current request does not allow questions, or the server cannot reach the client. The server
-// cannot reach a client
+// ErrUnsupported means that the server cannot ask the client, for one of these reasons:
 //
-//   - in a batch;
-//   - over HTTP without a session;
-//   - during a call of a [LevelSetter] or [ResourceSubscriber], because the server reads no messages during such a
-//     call;
-//   - before a legacy client has sent notifications/initialized.
+//   - The client has not declared the capability.
+//   - The client's revision, or the current request, does not allow questions.
+//   - The request is part of a batch, or arrived over HTTP without a session.
+//   - A [LevelSetter] or [ResourceSubscriber] is running: during such a call, the server reads no messages.
+//   - The client is a legacy client that has not sent notifications/initialized yet.
 //
 // A handler may continue without the answer. If the handler returns the error because a modern client lacks a
 // capability, the client gets -32021 with the missing capabilities.
@@ -51,8 +49,8 @@ func (e *ClientError) Error() string {
 //
 // The key identifies the question among all questions of one request. If the key is empty, the server derives a key
 // from the content of the question, so that an answer belongs to exactly one question. A handler that asks different
-// questions in different runs must set the keys. If one run of a handler uses a key twice, the key identifies two
-// different questions.
+// questions in different runs must set the keys. If one run of a handler uses a key twice, the server appends a number
+// to the second key.
 type Ask struct {
 	key      string
 	question question
@@ -63,8 +61,7 @@ type question interface {
 	Method() string
 	// check returns an error if the question itself is invalid.
 	check() error
-	// missing adds to need each capability that the question requires and that declared lacks. It reports whether it has
-	// added any.
+	// missing adds to need the required capabilities that declared lacks, and reports whether there are any.
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
 	// params returns the params for a client of revision v.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)

@@ -20,9 +20,9 @@ import (
 //
 // The RequestedSchema of a form is a flat object: see [mcp.FormSchema]. [FormOf] makes such a schema from a struct.
 // Elicit checks accepted content against the schema. It rejects an empty message, and keywords and formats that the
-// specification does not allow in forms. A form must not ask for secrets. For revisions before 2025-11-25, Elicit
-// removes all defaults except those of booleans, because these revisions have no others. In these revisions, Elicit
-// returns [ErrUnsupported] for a field in which the user selects several values.
+// specification does not allow in forms. A form must not ask for secrets. Revisions before 2025-11-25 have defaults
+// only for booleans, so Elicit removes all other defaults for them. They also lack fields in which the user selects
+// several values: for such a field, Elicit returns [ErrUnsupported].
 //
 // A URL must be https, or http to the local machine. The URL must be useless to anyone but the user and must not
 // contain private data. The server behind the URL must verify that the visitor is this user. By accepting, the user

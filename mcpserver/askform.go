@@ -49,10 +49,10 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 
 // FormOf returns a form for a T, which is a struct of strings, numbers, booleans, times and pointers to them. The form
 // uses the JSON names of the fields. A field is required unless it is a pointer or has omitempty, omitzero or a
-// default. The tags of [AddTool] describe and constrain fields. A []string is also allowed: in such a field, the user
-// selects several values, from the enum in the field's tag or from the values in the Items of the form's field. FormOf
-// returns an error for any other type, because forms are flat. It also returns an error for pattern, multipleOf,
-// uniqueItems and exclusive bounds, because forms do not support them.
+// default. The tags of [AddTool] describe and constrain fields. A []string is a field in which the user selects several
+// values: from the enum in the field's tag, or from the Items of the form's field. FormOf returns an error for any
+// other type, because forms are flat. It also returns an error for pattern, multipleOf, uniqueItems and exclusive
+// bounds, because forms do not support them.
 func FormOf[T any]() (*mcp.FormSchema, error) {
 	t := reflect.TypeFor[T]()
 	inferred, err := schema.InferInput(t)

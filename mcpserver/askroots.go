@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListRoots asks the client for its roots: the places in the file system where the server may work. It is like
+// ListRoots asks the client for its roots: the places in the file system where the server may work. ListRoots is like
 // [RequestInfo.AskAll] with a single question. (specification 2026-07-28, client/roots, which deprecates roots)
 func (r *RequestInfo) ListRoots(ctx context.Context) ([]*mcp.Root, error) {
 	var result mcp.ListRootsResult

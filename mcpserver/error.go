@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// codeIn maps an error code to the code that a client of revision v gets: a replaced code to its successor, and a
-// code without a meaning in v to -32603. Revision 2026-07-28 reserves the codes from -32020 to -32099 for itself,
-// and replaces some codes of earlier revisions. In that revision, the codes from -32000 to -32019 have no meaning
-// that a client could know. (specification 2026-07-28, basic/index, "Error Codes")
+// codeIn returns the code that a client of revision v gets for an error code. A code that v has replaced becomes its
+// successor, and a code without a meaning in v becomes -32603. Revision 2026-07-28 reserves the codes from -32020 to
+// -32099 for itself, and replaces some codes of earlier revisions. In that revision, the codes from -32000 to -32019
+// have no meaning that a client could know. (specification 2026-07-28, basic/index, "Error Codes")
 func codeIn(v mcp.Version, code int64) int64 {
 	switch {
 	case v.Era() == mcp.Legacy || code > -32000 || code < -32099:

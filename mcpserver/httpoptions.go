@@ -21,10 +21,10 @@ type HTTPOptions struct {
 	// from web pages and are always allowed.
 	AllowedOrigins []string
 
-	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows all
-	// names. A request that arrives on a loopback address may always use the names and addresses of the loopback. Such a
-	// request may use no other name that is not listed here: if a reverse proxy on the same machine passes the public name
-	// on, list that name. If AllowedHosts is empty, requests that arrive on other addresses may name any host.
+	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows
+	// all names. Requests that arrive on a loopback address may also use the names and addresses of the loopback, but
+	// no other name that is missing in the list. If a reverse proxy on the same machine passes the public name on, list
+	// that name. If AllowedHosts is empty, requests that arrive on other addresses may name any host.
 	AllowedHosts []string
 
 	// Stateless serves legacy clients without sessions: the server handles each POST independently, keeps no data between
@@ -41,9 +41,9 @@ type HTTPOptions struct {
 	Timeouts HTTPTimeouts
 
 	// Account returns the account of a request, for fair sharing. All Limits except BodyRate limit each account, as do
-	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account may use at most as much as then remains free. So a
-	// single account can use half, and two accounts can use a third each. [Rates] also apply per account. A request with
-	// an empty account has no share and may use everything that is free.
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account may not use more than it leaves free for
+	// others. So a single account can use half, and two accounts can use a third each. [Rates] also apply per account.
+	// A request with an empty account has no share and may use everything that is free.
 	//
 	// If Account is nil, the account is the Principal. Without a principal, the account is the remote address, and for
 	// IPv6 its first 64 bits; loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients
@@ -108,15 +108,16 @@ type HTTPOptions struct {
 // HTTPLimits bound the memory and the concurrent work of an [HTTPHandler]. The zero value of every field is its
 // default.
 type HTTPLimits struct {
-	// Requests limits the POSTs in progress; the server refuses further POSTs with 503. A POST counts once its body
-	// has arrived. A POST to a session counts until its handler returns, even if the client has disconnected. One
+	// Requests limits the POSTs in progress; the server refuses further POSTs with 503. A POST counts as soon as its
+	// body has arrived. A POST to a session counts until its handler returns, even if the client has disconnected. One
 	// session gets half of Requests, but at least four, regardless of Concurrent and Queued in [Limits]. One
 	// [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
 	Requests int
 
 	// Waiting limits the handlers that wait for answers of legacy clients, plus the requests that wait for the result
-	// of a task. They do not count against Requests. Beyond the limit, asking the client fails with a *mcp.Error; if
-	// the handler returns the error, the client gets it with 429. One Account gets half of Waiting. Zero means 10,000.
+	// of a task. Such handlers and requests do not count against Requests. Beyond the limit, asking the client fails
+	// with a *mcp.Error; if the handler returns the error, the client gets it with 429. One Account gets half of
+	// Waiting. Zero means 10,000.
 	Waiting int
 
 	// Sessions limits the legacy sessions, including those of HTTP+SSE. At the limit, the server makes room for a new

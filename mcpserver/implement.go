@@ -26,11 +26,10 @@ type Initializer interface {
 }
 
 // Terminator is an optional interface of a handler (see [Server.Implement]) that cleans up after a session. The server
-// calls Terminate exactly once for each session that the handler knows. A new session reaches the handlers in the order
-// of Implement. A handler with an [Initializer] knows the session once its Init has succeeded; any other handler knows
-// the session once the session has reached it. The handler still knows the session if the server rejects the session
-// later. When the server calls Terminate, all requests of the session have been answered, unless their handlers ignore
-// the end of their contexts.
+// calls Terminate exactly once for each session for which the handler's Init has returned nil. For a handler without an
+// [Initializer], the Init methods of all earlier handlers must have returned nil. The server also calls Terminate if it
+// rejects the session after that. When the server calls Terminate, all requests of the session have been answered,
+// unless their handlers ignore the end of their contexts.
 //
 // reason is nil if the client has closed the session in the regular way. Otherwise reason is [ErrShutdown],
 // [ErrSessionTimeout], the error that [Server.Serve] returns, or the reason for the rejection of the session. ctx

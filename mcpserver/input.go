@@ -35,14 +35,14 @@ type rounds struct {
 	doing   map[string]chan struct{}   // guarded by mu; by key of a running Once; closed when it ends
 }
 
-// arrive stores the members of the params that continue earlier rounds, if the method supports rounds.
+// arrive stores inputResponses and requestState of the params, if the method supports rounds.
 func (c *call) arrive(p *jsonrpc.Params) {
 	if c.modern() && asksInResult(c.info.Method) {
 		c.rounds.responses, c.rounds.sealed = p.InputResponses, p.RequestState
 	}
 }
 
-// resume reads the members of the params that continue earlier rounds, if there are any.
+// resume reads inputResponses and requestState, if the request has them.
 func (c *call) resume() error {
 	r := &c.rounds
 	if r.responses == nil && r.sealed == nil {
@@ -115,7 +115,8 @@ func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*i
 	return left, nil
 }
 
-// begin records the start of a run of the handler. In each run, the questions get the same keys.
+// begin starts a run of the handler. It forgets the keys of the previous run, so that the questions get the same keys
+// again.
 func (r *rounds) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +127,7 @@ func (r *rounds) begin() {
 	r.used = maps.Clone(r.before)
 }
 
-// name returns key, with a number appended if this run of the handler or earlier middleware has used it. mu is held.
+// name returns key. If this run of the handler or earlier middleware has used key, name appends a number. mu is held.
 func (r *rounds) name(key string) string {
 	if r.used == nil {
 		r.used = map[string]bool{}
@@ -146,7 +147,7 @@ func (r *rounds) keep(key string, answer json.RawMessage) {
 	r.keeping(key, answer)
 }
 
-// keeping does the same as keep; mu is held.
+// keeping is keep for callers that hold mu.
 func (r *rounds) keeping(key string, answer json.RawMessage) {
 	if r.kept == nil {
 		r.kept = map[string]json.RawMessage{}
@@ -154,7 +155,7 @@ func (r *rounds) keeping(key string, answer json.RawMessage) {
 	r.kept[key] = bytes.Clone(answer)
 }
 
-// require stores the questions for the client. It returns the error that the handler returns.
+// require stores the questions for the client. It returns the error for the handler to return.
 func (r *rounds) require(items []*inquiry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -118,7 +118,7 @@ type registry[T entry] struct {
 	last   int64        // guarded by mu; the latest number
 }
 
-// entry is an entry of a registry.
+// entry is a tool, prompt, resource or template in a registry.
 type entry interface {
 	comparable
 	key() string

@@ -22,8 +22,8 @@ func (r *RequestInfo) Logger(name string) *slog.Logger {
 	return slog.New(&logHandler{request: r, name: name})
 }
 
-// logHandler is the slog.Handler of one request. It is immutable. It stores attributes and groups as functions that
-// apply them, and so encodes only the records that it sends.
+// logHandler is the slog.Handler of one request. It is immutable. It keeps attributes and groups as functions, and
+// applies them only to the records that it sends.
 type logHandler struct {
 	request *RequestInfo
 	name    string

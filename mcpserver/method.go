@@ -101,9 +101,9 @@ func (t *methods) add(f feature) bool {
 	return true
 }
 
-// HandleRequest sets the handler for the requests of one method. The method is a custom method, in all revisions, or a
-// protocol method that this package does not offer, in the revisions that have it. For a protocol method, declare the
-// capability in [Options.Capabilities].
+// HandleRequest sets the handler for the requests of one method: a custom method, or a protocol method that this
+// package does not offer. The server handles a custom method in all revisions, and a protocol method in the revisions
+// that have it. For a protocol method, declare the capability in [Options.Capabilities].
 //
 // The server encodes the result as a JSON object; a nil result is an empty object. For modern clients, the server adds
 // resultType and the server's name. The client gets an error of type [*mcp.Error] unchanged, and any other error as

@@ -181,7 +181,7 @@ func (c *change) parent(tel *instrument.Server) instrument.Ref {
 	return c.span.Ref()
 }
 
-// wants reports whether the client has a session and the server has promised such notices in it.
+// wants reports whether the client has a session in which the server has promised such notices.
 func (c *connection) wants(n notice) bool {
 	a := c.exchange.Terms.Agreed.Load()
 	switch {
@@ -228,7 +228,8 @@ func (c *connection) tell(n queuedNotice) {
 	_ = x.inform(x.Work, x.Out, x.Version(), n, nil) // an error means that the client has left
 }
 
-// silence removes from c the notifications that the server cannot send to a client without a session.
+// silence removes the capabilities of change notifications from c: a client without a session cannot get such
+// notifications.
 func silence(c *mcp.ServerCapabilities) {
 	if c.Tools != nil {
 		c.Tools.ListChanged = false
@@ -241,8 +242,8 @@ func silence(c *mcp.ServerCapabilities) {
 	}
 }
 
-// lists describes each notification of a changed list: the capability that declares it, and the filter field by which
-// a modern client subscribes to it.
+// lists describes the notifications of changed lists: the capability that declares each of them, and the filter field
+// for the subscriptions of modern clients.
 var lists = map[string]struct {
 	declared func(*mcp.ServerCapabilities) bool
 	wish     func(*mcp.SubscriptionFilter) *bool

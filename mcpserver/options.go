@@ -44,8 +44,8 @@ type Options struct {
 	// Limits bound the size of frames and the concurrent requests.
 	Limits Limits
 
-	// RequestTimeout limits the time for handling a request. When it has passed, the handler's context ends. Zero means
-	// no limit.
+	// RequestTimeout limits the time for handling a request. After this time, the handler's context ends. Zero means no
+	// limit.
 	RequestTimeout time.Duration
 
 	// DrainTimeout is the time that handlers have to finish after the client has sent its last message; then their

@@ -73,7 +73,7 @@ func (s *Server) RemovePrompts(names ...string) {
 	}
 }
 
-// prompt is a prompt of a server.
+// prompt is an added prompt, with its handler and its encodings.
 type prompt struct {
 	numbered
 	*mcp.Prompt

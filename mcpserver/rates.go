@@ -64,7 +64,7 @@ func orRate(r, usual Rate) rates.Rate {
 	return rates.Rate(r)
 }
 
-// allows counts one event against the client's rate for what. It returns false if the event is above the rate.
+// allows counts one event of the kind what against the client's rate. It returns false if the event is above the rate.
 func (x *exchange) allows(what rates.Kind) bool {
 	if what == rates.None || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // do not read the clock

@@ -25,8 +25,8 @@ type ReadResourceRequest struct {
 	Variables map[string]string
 }
 
-// ResourceHandler reads a resource, or any of the resources that match a template. If the contents lack a URI or a
-// MIME type, the server adds those of the resource. If the resource does not exist, return a nil result, or
+// ResourceHandler reads a resource, or any of the resources that match a template. If the contents lack a URI or a MIME
+// type, the server adds the URI or MIME type of the resource. If the resource does not exist, return a nil result, or
 // [ResourceNotFound] as the error. The client gets an error of type [*mcp.Error] unchanged, and any other error as
 // -32603 with a neutral message.
 //
@@ -82,7 +82,7 @@ func (s *Server) RemoveResources(uris ...string) {
 	}
 }
 
-// resource is a resource of a server.
+// resource is an added resource, with its handler and its encodings.
 type resource struct {
 	numbered
 	*mcp.Resource

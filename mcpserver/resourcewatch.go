@@ -51,7 +51,7 @@ type watchlist struct {
 	taken  int                 // guarded by mu; bytes that the list has reserved in room
 }
 
-// join makes the list reserve its memory in room, a budget that it shares with other lists, for the account who.
+// join makes the list reserve its memory for the account who, in the budget room, which other lists share.
 func (w *watchlist) join(room *quota.Memory, who quota.Account) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *watchlist) reserve(n int) bool {
 	return w.take(n)
 }
 
-// take does the same as reserve; mu is held.
+// take is reserve for callers that hold mu.
 func (w *watchlist) take(n int) bool {
 	switch {
 	case w.room == nil:

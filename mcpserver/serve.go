@@ -49,10 +49,12 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // makes a Conn from two streams; the Peer of a client's in-memory transport is another Conn.
 //
 // Any goroutine may call Send and Close; only one goroutine at a time may call Receive. A Conn may implement two
-// optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
-// Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
-// Buffered returns false, no message is waiting, so the server may first run a tool whose calls have been fast so far,
-// and then call Receive again.
+// optional methods:
+//
+//   - Network() [telemetry.Network] describes the network for telemetry.
+//   - Buffered() bool reports whether Receive has a frame, or a part of one, at hand. The server calls Buffered from the
+//     goroutine that calls Receive. If Buffered returns false, the server may first run a tool whose calls have been fast
+//     so far, because no message is waiting, and then call Receive again.
 type Conn interface {
 	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. Send may
 	// block until the client reads, at most until ctx ends.

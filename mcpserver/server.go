@@ -164,7 +164,7 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 		declare(&c, v)
 	}
 	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared && v.Era() == mcp.Legacy {
-		c.Extensions = maps.Clone(c.Extensions) // others stay: clients used them before revisions had Extensions
+		c.Extensions = maps.Clone(c.Extensions) // keep the others: legacy clients use extensions, too
 		if delete(c.Extensions, mcp.ExtensionTasks); len(c.Extensions) == 0 {
 			c.Extensions = nil
 		}

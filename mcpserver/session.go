@@ -338,8 +338,8 @@ func withSession(ctx context.Context, s *Session) context.Context {
 }
 
 // SessionFrom returns the session of the request that a handler answers. If the server calls a [ResourceSubscriber]
-// without a request, SessionFrom returns the session that starts or stops watching a resource. It returns nil if there
-// is no session.
+// without a request, SessionFrom returns the session that starts or stops watching a resource. SessionFrom returns nil
+// if there is no session.
 func SessionFrom(ctx context.Context) *Session {
 	if s, ok := ctx.Value(sessionKey{}).(*Session); ok {
 		return s

@@ -122,8 +122,8 @@ func (s *sealer) open(text string, binding []byte, now time.Time) (state, error)
 // additional returns the additional authenticated data of a state.
 func additional(binding []byte) []byte { return append([]byte{stateVersion}, binding...) }
 
-// binding identifies the requests to which a state belongs: requests of the same principal to this server with the
-// same method and the same params, which include the name of the target and the arguments.
+// binding identifies the requests to which a state belongs: requests of the same principal to this server with the same
+// method and params. The params include the name of the target and the arguments.
 func (c *call) binding() ([]byte, error) {
 	params, err := lastingParams(c.params)
 	if err != nil {

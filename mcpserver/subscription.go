@@ -76,8 +76,8 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	return nil, nil
 }
 
-// honour returns the part of wishes, the filter in the client's request, that the server grants. It does not grant
-// resources that do not exist or that exceed the limit.
+// honour returns the part of the client's filter (wishes) that the server grants. It does not grant resources that do
+// not exist or that exceed the limit.
 func (s *Server) honour(ctx context.Context, sub *subscription,
 	wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
 	declared := s.capabilities(sub.call.info.Version)
@@ -108,9 +108,9 @@ func (sub *subscription) wants(n notice) bool {
 	return *lists[n.method].wish(&sub.filter)
 }
 
-// open first adds the subscription to the audience and then acknowledges it, so that the client misses no change in
-// between. mu makes the result follow the acknowledgement if the subscription ends in between. For telemetry, the
-// request ends with the acknowledgement.
+// open adds the subscription to the audience before it acknowledges the subscription, so that the client misses no
+// change. It holds mu during both, so that the result cannot precede the acknowledgement. For telemetry, the request
+// ends with the acknowledgement.
 func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
@@ -151,9 +151,9 @@ func (sub *subscription) tell(n queuedNotice) {
 	}
 }
 
-// Run ends the subscription, once. It sends notifications/cancelled and then the result, unless the client has
-// cancelled the request: one page of the specification requires the notification, and another page requires the result.
-// (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
+// Run ends the subscription, once. Unless the client has cancelled the request, Run sends notifications/cancelled and
+// then the result, because one page of the specification requires the notification, and another page requires the
+// result. (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {
 		return

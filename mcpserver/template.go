@@ -17,10 +17,10 @@ import (
 // these URIs are resources. If several templates match, the server uses the first template that was added. A URI of
 // more than 4 KiB matches no template. Characters beyond ASCII match literally and percent-encoded.
 //
-// Connected clients get a notification of the changed list. AddResourceTemplate returns an error for a text that is
-// not a template, a variable that occurs twice, more than 16 variables in one expression, a prefix of more than 64
-// characters such as {id:65}, and a template that the server already has. (specification 2026-07-28, server/resources,
-// "Resource Templates")
+// Connected clients get a notification of the changed list. AddResourceTemplate returns an error if the text is not a
+// template, repeats a variable, has more than 16 variables in one expression, or has a prefix of more than 64
+// characters such as {id:65}. It also returns an error if the server already has the template. (specification
+// 2026-07-28, server/resources, "Resource Templates")
 func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler) error {
 	switch {
 	case t == nil:
@@ -60,7 +60,7 @@ func (s *Server) RemoveResourceTemplates(templates ...string) {
 	}
 }
 
-// template is a resource template of a server.
+// template is an added resource template, with its handler and its encodings.
 type template struct {
 	numbered
 	*mcp.ResourceTemplate

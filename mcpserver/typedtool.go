@@ -34,10 +34,11 @@ import (
 // field's type, or a default that violates the schema. For other keywords use [SchemaOf]. A time.Duration is a number
 // of nanoseconds.
 //
-// For each call, the server fills in the defaults of the input schema: at most 10,000 defaults of 1 MiB in all, and no
-// default within another. Then the server validates the arguments against the schema, until the context of the call
-// ends, and decodes them. The server does not call h with invalid arguments. From 2025-11-25 on, the answer is a
-// result with isError, so that the model can correct itself. Before 2025-11-25, the answer is the error -32602.
+// For each call, the server fills in the defaults of the input schema: at most 10,000 defaults of 1 MiB in all. It does
+// not fill in defaults inside an inserted default. Then the server validates the arguments against the schema, until
+// the context of the call ends, and decodes them. The server does not call h with invalid arguments. From 2025-11-25
+// on, the answer is a result with isError, so that the model can correct itself. Before 2025-11-25, the answer is the
+// error -32602.
 //
 // Out determines the result:
 //   - [*mcp.CallToolResult]: the value is the result; nil means an empty result;

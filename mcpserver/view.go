@@ -57,8 +57,8 @@ func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
 	return shown
 }
 
-// undated returns a without LastModified, which protocol revisions before 2025-06-18 lack. It returns a itself if
-// LastModified is not set.
+// undated returns the annotations without LastModified, for protocol revisions before 2025-06-18. If LastModified is
+// not set, undated returns the argument itself.
 func undated(a *mcp.Annotations) *mcp.Annotations {
 	if a == nil || a.LastModified == "" {
 		return a

@@ -68,8 +68,8 @@ func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.
 	return redirect, err
 }
 
-// hasBrowser reports whether the person is likely to see a page that this process opens: false without a display and,
-// on macOS and Windows, over SSH.
+// hasBrowser reports whether the person is likely to see a page that this process opens. It returns false without a
+// display and, on macOS and Windows, over SSH.
 func hasBrowser() bool {
 	if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
 		_, err := exec.LookPath("xdg-open")

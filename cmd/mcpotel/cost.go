@@ -68,15 +68,15 @@ type toolCosts struct {
 	contextcost.Size
 	Window      int     `json:"contextWindow"`  // in tokens
 	WindowShare float64 `json:"contextShare"`   // the share of the window that all tools use
-	Usage       *usage  `json:"usage,omitzero"` // with --used
+	Usage       *usage  `json:"usage,omitzero"` // nil without --used
 }
 
 type toolCost struct {
 	Name string `json:"name"`
 	contextcost.Definition
 	contextcost.Size
-	Share float64 `json:"share"`          // of all tokens
-	Calls *int64  `json:"calls,omitzero"` // with --used
+	Share float64 `json:"share"`          // share of the tokens of all tools
+	Calls *int64  `json:"calls,omitzero"` // number of calls; nil without --used
 }
 
 func costsOf(tools []*mcp.Tool) *toolCosts {

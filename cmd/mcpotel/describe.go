@@ -74,7 +74,7 @@ type argument struct {
 	Allowed     []json.RawMessage `json:"allowed,omitzero"`
 	Limits      string            `json:"limits,omitzero"`
 	Description string            `json:"description,omitzero"`
-	Members     []argument        `json:"members,omitzero"` // of an object, or of the objects in an array
+	Members     []argument        `json:"members,omitzero"` // members of an object, or of the objects in an array
 }
 
 // describeTool describes the arguments of a tool by its schema.

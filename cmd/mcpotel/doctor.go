@@ -114,7 +114,7 @@ func (c *doctorCommand) patients() (_ []mcpclient.Member, free func(), _ error) 
 	return []mcpclient.Member{one}, free, err
 }
 
-// atOnce bounds the number of servers that are examined concurrently: more would slow each other down.
+// atOnce bounds the number of servers that are examined concurrently, because examinations slow each other down.
 const atOnce = 4
 
 func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members []mcpclient.Member) []*doctor.Report {

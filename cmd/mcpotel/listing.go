@@ -71,8 +71,8 @@ func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// oddTools reports problems that the list of tools hides: tools that cannot be decoded, and several tools with the same
-// name, of which the command uses only one.
+// oddTools reports tools that cannot be decoded, and tools with the same name, of which the command uses only one. The
+// list of tools hides both problems.
 func (c *connection) oddTools(server string) mcpclient.Middleware {
 	var mu sync.Mutex
 	var names map[string]bool // names of the current list; guarded by mu

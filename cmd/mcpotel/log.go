@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// levels are the levels of log messages.
+// levels are the protocol's levels of log messages, the least severe first.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // logFlag is the minimum level of log messages from the server; empty leaves the choice to the server.

@@ -134,8 +134,9 @@ var extensions = map[string]string{
 	"text/plain": ".txt", "text/markdown": ".md", "text/html": ".html", "text/csv": ".csv", "text/css": ".css",
 }
 
-// fileName derives a safe file name from a server's name: letters, digits, dots, dashes and underscores, with an
-// extension, and neither hidden nor the name of a device. It leaves room for the number that write may append.
+// fileName derives a safe file name from a server's name. The file name has an extension, consists of letters, digits,
+// dots, dashes and underscores, and is neither hidden nor the name of a device. It leaves room for the number that
+// write may append.
 func fileName(name, mimeType string) string {
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {

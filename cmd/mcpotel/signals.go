@@ -21,8 +21,8 @@ func (i *interruption) Error() string {
 // code returns the exit code that shells use for a program ended by the signal: 130 for Ctrl-C, 143 for SIGTERM.
 func (i *interruption) code() int { return 128 + int(i.signal) }
 
-// twice is the time within which signals count as one: programs such as timeout signal the process and then its process
-// group.
+// twice is the time within which two signals count as one. The program timeout, for example, signals the process and
+// then its process group.
 const twice = 500 * time.Millisecond
 
 // untilSignal returns a context that Ctrl-C or SIGTERM cancels. The command then has a moment to disconnect from its

@@ -110,8 +110,8 @@ func lineWords(line string) ([]string, error) {
 	return nil, fmt.Errorf("%q is not possible here; quote it if it is a part of an argument", rest[:1])
 }
 
-// splitLine splits a line up to an operator of the shell, which begins rest, or to the end. If a quotation has no end,
-// rest is the quotation.
+// splitLine splits a line into words, up to an operator of the shell or the end of the line. rest begins with the
+// operator. For a quotation without an end, rest is the quotation.
 func splitLine(line string) (words []string, rest string) {
 	var word strings.Builder
 	var quote rune
@@ -195,8 +195,8 @@ func suggestTools(ctx context.Context, c *connection, s *servers, args []string,
 	return found
 }
 
-// suggestCall completes the name of a tool, then its arguments with the members of objects, and the values that the
-// schema enumerates.
+// suggestCall completes the name of a tool, then the names of arguments and of members of objects, and enumerated
+// values.
 func suggestCall(ctx context.Context, c *connection, s *servers, args []string, typed string) (found []string) {
 	if len(args) == 0 {
 		return suggestTools(ctx, c, s, args, typed)

@@ -144,10 +144,9 @@ func newest(dir string) (path string, _ error) {
 	return path, nil
 }
 
-// print prints the messages that were written since the last call. In the first call, it skips messages before the last
-// ones.
+// print prints the messages that were written since the last call. The first call prints only the last messages.
 func (t *tail) print(f *followed, first bool) (ended bool, _ error) {
-	var shown []string // the last ones, in the first call
+	var shown []string // in the first call, the last messages so far
 	for !ended {
 		line, ok, err := f.line()
 		if err != nil {
@@ -258,8 +257,8 @@ type followed struct {
 	path   string
 	file   *os.File
 	in     *bufio.Reader
-	part   []byte // of a line without its end
-	count  int    // of lines
+	part   []byte // beginning of a line whose end is not written yet
+	count  int    // number of lines read
 	header recording.Header
 }
 

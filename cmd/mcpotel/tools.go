@@ -31,8 +31,8 @@ func (c *connection) runTools(ctx context.Context) error {
 	}))
 }
 
-// asFarAsListed returns a function that calls show with the listed tools if at least one server has listed its tools,
-// and returns the errors of the other servers.
+// asFarAsListed returns a function that calls show if at least one server has listed its tools. The function also
+// returns the errors of the other servers.
 func asFarAsListed(show func([]*mcp.Tool) error) func([]*mcp.Tool, error) error {
 	return func(tools []*mcp.Tool, err error) error {
 		if err != nil && len(tools) == 0 {

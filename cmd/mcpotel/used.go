@@ -198,7 +198,7 @@ func (u *used) scraped(ctx context.Context, at *backend.Client, all calls) error
 type usage struct {
 	Unused       []string `json:"unused"` // tools without a call, the largest first
 	UnusedTokens int      `json:"unusedTokens"`
-	UnusedShare  float64  `json:"unusedShare"` // of all tokens
+	UnusedShare  float64  `json:"unusedShare"` // share of the tokens of all tools
 	Others       int64    `json:"otherCalls"`  // calls of tools that the server does not list
 	Allow        []string `json:"allow"`       // the tools with calls
 }

@@ -53,8 +53,8 @@ func ownBuild() build {
 	return buildOf(info, build{version: linkedVersion, commit: linkedCommit, date: linkedDate})
 }
 
-// buildOf returns b, the build that the linker has set, with its empty fields filled from info, the information of the
-// go command. A module that the go command downloaded has a version, but no commit.
+// buildOf returns b with its empty fields filled from info. The linker has set b, and the go command has recorded info.
+// A module that the go command downloaded has a version, but no commit.
 func buildOf(info *debug.BuildInfo, b build) build {
 	if info != nil {
 		b.version = cmp.Or(b.version, info.Main.Version)

@@ -50,8 +50,8 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 // visits bounds the number of retries of a call after its server has requested visits to pages.
 const visits = 3
 
-// visitAll visits the pages that a server requires before a call, if the call failed for this reason. again reports
-// whether to retry the call, because the person has confirmed all visits.
+// If a call failed because its server requires visits to pages, visitAll visits these pages. again reports whether the
+// person has confirmed all visits, so that the call can be retried.
 func (c *connection) visitAll(ctx context.Context, failed error) (again bool, _ error) {
 	required, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](failed)
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// waitFor shows on a terminal the names of the servers that are starting, and the last line that one of their processes
-// has written to standard error: for example, npx may report that it installs the server. The display updates every
-// second, until all servers have started or [waiting.end] is called. The members must not be connected yet.
+// waitFor shows on a terminal which servers are still starting, and the last line that one of their processes wrote to
+// standard error. For example, npx may report that it installs the server. The display updates every second, until all
+// servers have started or [waiting.end] is called. The members must not be connected yet.
 func (c *console) waitFor(members ...*mcpclient.Member) *waiting {
 	w := &waiting{console: c, begun: time.Now(), stop: make(chan struct{})}
 	if !c.terminal || len(members) == 0 {

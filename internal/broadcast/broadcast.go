@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Signal is sent at each change to all goroutines that wait for the next one. The zero Signal is ready to use. It has
-// no lock of its own: the mutex of the changing state also guards the Signal, so that no change can happen between a
-// check and the wait.
+// Signal is sent at each change to all goroutines that wait for the next change. The zero Signal is ready to use. It
+// has no lock of its own: the mutex of the changing state also guards the Signal, so that no change can happen between
+// a check and the wait.
 type Signal struct {
 	next chan struct{} // nil while no goroutine waits, which makes Send free
 }

@@ -107,10 +107,11 @@ func call(function, arg string) string {
 }
 
 // growth returns the number of events that a counter counted within a window. PromQL's increase needs a sample of zero
-// before the first event, which OpenTelemetry's counters do not have. So growth counts a series from zero
+// before the first event, which OpenTelemetry's counters do not have. So growth counts a series from zero in two cases:
 //
-//   - if its process started in the window, unless the value is left over from an earlier process of the instance,
-//   - if the series did not exist before the window, and Prometheus scraped the process without the series within the
+//   - Its process started in the window. The exception is a value that is left over from an earlier process of the
+//     instance.
+//   - The series did not exist before the window, and Prometheus scraped the process without the series within the
 //     window. So the first event counts. A counter that Prometheus sees for the first time, or again after a gap, does
 //     not count as new events.
 func growth(s series, window string) string {

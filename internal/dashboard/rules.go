@@ -25,7 +25,7 @@ const (
 	toolListSize  = "job_client:mcp_client_tool_list_size:max"
 )
 
-// The ends of a connection for rules, without variables.
+// Series of clients and of servers, for rules. Rules have no dashboard variables.
 var (
 	clientRequests = series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isRequest}
 	serverRequests = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isRequest}

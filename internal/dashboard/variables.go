@@ -17,7 +17,7 @@ var (
 var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every",
 	Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
 
-// values returns a variable whose values are the values of a label. of selects the series with the label.
+// values returns a dashboard variable with the values of a label. The parameter of selects the series with the label.
 func values(name, title, label, of, all string) Variable {
 	return Variable{Name: name, Label: title, Query: fmt.Sprintf("label_values(%s, %s)", of, label), All: all}
 }

@@ -208,8 +208,9 @@ func newView(f *Facts) *view {
 	return v
 }
 
-// farOf returns the server's record of a request, or nil if it is missing. A span identifies its parent. A flight
-// recorder does not, so farOf returns its first matching record: calls from that server to other servers start later.
+// farOf returns the server's record of a request, or nil if it is missing. If both sides have spans, the parent
+// identifies the record. Otherwise farOf returns the first matching record, because the server's own calls to other
+// servers start later.
 func farOf(s *operation, all []*operation) (far *operation) {
 	for _, o := range all {
 		if s.kind != kindRequest || o.side == s.side || o.kind != kindHandler || o.id != s.id ||
@@ -281,7 +282,7 @@ func (o *operation) wantsInput() bool {
 	return o.reason == inputRequired || o.attribute(names.KeyMCPClientResultType) == inputRequired
 }
 
-// entry returns the first entry near the subject that satisfies is, or nil.
+// entry returns the first entry near the subject for which is() returns true, or nil.
 func (v *view) entry(is func(*telemetry.FlightEntry) bool) *telemetry.FlightEntry {
 	for i := range v.near {
 		if is(&v.near[i]) {

@@ -72,7 +72,8 @@ func neverSent(v *view) *Cause {
 }
 
 // noConnection returns the cause of the missing connection. It reads the client's error texts about the subject, about
-// other operations of the trace, and about its last attempt. It returns nil if none of them explains it.
+// other operations of the trace, and about the client's last attempt. It returns nil if no text explains the missing
+// connection.
 func (v *view) noConnection() *Cause {
 	texts := []string{v.subject.message}
 	for _, o := range v.all {

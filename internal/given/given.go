@@ -1,7 +1,7 @@
 // Package given validates values of package mcp that users provide, before they are sent to a peer: the names in _meta
 // and of extensions, and the sources of icons ([Check]). In values that a peer has sent, it removes the icons that must
-// not be loaded ([DropIcons]). Both ends use the package where they encode or decode, so that it covers every option
-// and every field: reflection finds the parts of each type, once.
+// not be loaded ([DropIcons]). Clients and servers call the package where they encode or decode, so it covers every
+// option and every field. Reflection finds the parts of each type, once.
 package given
 
 import (

@@ -3,8 +3,8 @@ package given
 import "github.com/mcpotel/mcpotel/mcp"
 
 // onlyText reports whether v is a tool result without _meta that contains only text without _meta, so that there is
-// nothing to check. Most results are like this, and finding it out by reflection took a twelfth of the time of a tiny
-// call on a pipe.
+// nothing to check. Most results are like this, and a check by reflection took a twelfth of the time of a tiny call on
+// a pipe.
 func onlyText(v any) bool {
 	r, ok := v.(*mcp.CallToolResult)
 	if !ok || r == nil || r.Meta != nil {

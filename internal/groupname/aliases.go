@@ -6,8 +6,8 @@ import "strings"
 // in the list each time.
 const MaxAliases = 1 << 20
 
-// Aliases maps names in the group to original names, for the tools and prompts of one member whose name in the group
-// differs from the original name.
+// Aliases maps names in the group to original names, for one member. It has only the tools and prompts whose two names
+// differ.
 type Aliases struct {
 	names map[string]string
 	size  int

@@ -45,8 +45,8 @@ type Body struct {
 	Announced int64 // length in bytes; negative if unknown
 	Limit     int   // maximum length in bytes
 
-	// Read calls Grow, unless it is nil, before it replaces a buffer of from bytes by a buffer of to bytes. An error of
-	// Grow prevents the replacement. Both buffers exist until Read calls grown.
+	// Read calls Grow, unless it is nil, before it replaces a buffer by a larger one; from and to are the sizes in
+	// bytes. An error of Grow prevents the replacement. Both buffers exist until Read calls grown.
 	Grow func(from, to int) (grown func(), err error)
 }
 

@@ -32,8 +32,8 @@ func Loopback(host string) bool {
 // LoopbackIP reports whether ip is a loopback address.
 func LoopbackIP(ip netip.Addr) bool { return ip.Unmap().WithZone("").IsLoopback() }
 
-// LoopbackAddr reports whether one end of a network connection is on the loopback: a [net.TCPAddr], or another address
-// that prints as host and port. It reports false for nil.
+// LoopbackAddr reports whether the address of one end of a network connection is on the loopback. The address is a
+// [net.TCPAddr], or another address that prints as host and port. It reports false for nil.
 func LoopbackAddr(a net.Addr) bool {
 	if tcp, ok := a.(*net.TCPAddr); ok { // avoids two allocations per request for printing it
 		return LoopbackIP(tcp.AddrPort().Addr())
@@ -78,9 +78,9 @@ func Plain(host string) bool {
 	return !Numeric(host)
 }
 
-// Numeric reports whether a host is not an address for this program but an IPv4 address for others: browsers, and the
-// resolvers of C, accept 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a trailing dot. (WHATWG URL, "ends in a
-// number checker")
+// Numeric reports whether this program does not treat a host as an address, but other programs treat it as an IPv4
+// address. Browsers, and the resolvers of C, accept 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a trailing dot.
+// (WHATWG URL, "ends in a number checker")
 func Numeric(host string) bool {
 	if _, ok := address(host); ok {
 		return false

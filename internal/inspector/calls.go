@@ -112,8 +112,8 @@ func (f *filter) wantsSpan(s *explain.Span) bool {
 		(f.peer == "" || strings.EqualFold(line(f.peer), line(owner)))
 }
 
-// ownTrace reports whether a trace is a call of this server's own tools. This server records no spans, so a trace with
-// spans of a server is not a call of its own tools: another server cannot hide calls by using the names of these tools.
+// ownTrace reports whether a trace is a call of this server's own tools. This server records no spans, so such a trace
+// has no server spans. Another server therefore cannot hide its calls behind the names of these tools.
 func ownTrace(spans []explain.Span) bool {
 	own := false
 	for i := range spans {

@@ -1,6 +1,6 @@
 // Package loopback serves HTTP to programs on the same machine only. [Listen] accepts only loopback addresses. [Only]
-// refuses requests that name another host, such as those of a web page whose name resolves to the loopback (DNS
-// rebinding), and requests that a proxy has forwarded.
+// refuses requests that a proxy has forwarded, and requests that name another host: a web page can make its own name
+// resolve to the loopback (DNS rebinding).
 package loopback
 
 import (

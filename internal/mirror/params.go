@@ -29,8 +29,8 @@ func (p *Param) Size() int {
 const annotation = "x-mcp-header"
 
 // Params returns the arguments that a tool with this input schema mirrors, at most [MaxParams], in the order of the
-// schema. It is fast if [MayMark] reports false; otherwise the schema must be valid JSON. A [*SchemaError] describes
-// the invalid mark: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
+// schema. Params is fast if [MayMark] reports false; otherwise the schema must be valid JSON. A [*SchemaError]
+// describes the invalid mark: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
 // basic/transports/streamable-http, "Schema Extension")
 func Params(inputSchema []byte) ([]Param, error) {
 	if !MayMark(inputSchema) {
@@ -119,7 +119,7 @@ func (w *walk) properties(i int, static bool) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// keyword reads the value at text[i] of any other keyword. Its subschemas must not have marks.
+// keyword reads the value at text[i] of a keyword other than properties. Its subschemas must not have marks.
 func (w *walk) keyword(i int, key string) (end int, err error) {
 	switch applicators[key] {
 	case byName:

@@ -130,8 +130,7 @@ func ours(r *otlpsink.Record) bool {
 		(r.EventName != "" || strings.HasPrefix(text, "mcp_client.") || strings.HasPrefix(text, "mcp_server."))
 }
 
-// infoSeverity is the OTLP severity of the level Info. The distances between OTLP severities are those between slog
-// levels.
+// infoSeverity is the OTLP severity of the level Info. OTLP severities and slog levels have equal distances.
 const infoSeverity = 9
 
 func recordOf(r *otlpsink.Record) schemacheck.Record {

@@ -96,8 +96,8 @@ func orWhole(path string) string {
 	return path
 }
 
-// Compare returns the differences between a and b, but not more than most. If wild is not empty, it is the placeholder
-// for redacted text in a, and matches anything.
+// Compare returns the differences between a and b, up to the number most. wild is the placeholder for redacted text in
+// a, which matches anything; it may be empty.
 func Compare(a, b Value, wild string, most int) []Difference {
 	return CompareBut(a, b, wild, most, nil)
 }

@@ -1,7 +1,7 @@
 // Package running records the active clients and servers of the process, so that inspection pages can show them.
 //
-// A [Set] keeps nothing alive: members that the user has dropped without ending them, and that nothing else refers to,
-// disappear from it.
+// A [Set] keeps nothing alive: a member to which nothing else refers disappears from the Set, even if the user has not
+// ended it.
 package running
 
 import (

@@ -34,15 +34,15 @@ func rowOf(key string) *schema.Attribute {
 // namespaces are the namespaces of this module and of the conventions for MCP.
 var namespaces = []string{"mcp_client.", "mcp_server.", "mcp."}
 
-// reserved reports whether key is reserved: the schema, or a later version of it, may have the key, so a program must
-// not use it for its own attribute.
+// reserved reports whether programs must not use key for an attribute of their own, because the schema, or a later
+// version of it, may have the key.
 func reserved(key string) bool {
 	return rowOf(rowKey(key)) != nil ||
 		slices.ContainsFunc(namespaces, func(space string) bool { return strings.HasPrefix(key, space) })
 }
 
-// check checks attributes against the uses in a row of the schema. If users is true, it accepts other attributes of the
-// program.
+// check checks attributes against the uses in a row of the schema. If users is true, the program that uses this module
+// may have added other attributes.
 func (a Attrs) check(users bool, uses ...schema.Use) (problems []string) {
 	declared := map[string]*schema.Use{}
 	for i, u := range uses {

@@ -22,14 +22,14 @@ func (s Set) Sorted() []string {
 	return rows
 }
 
-// Missing returns the rows of s that are not in from, sorted.
+// Missing returns the rows of s that are not in the other set, sorted.
 func (s Set) Missing(from Set) []string {
 	return slices.DeleteFunc(s.Sorted(), func(r string) bool { return from[r] })
 }
 
-// Declared returns the declarations of the schema: spans with their attributes, statuses and links, metrics with their
-// attributes, events with their fields and levels, attributes from the baggage; and every value of each closed
-// attribute of a metric.
+// Declared returns all rows of the schema: spans with their attributes, statuses and links; metrics with their
+// attributes; events with their fields and levels; and attributes from the baggage. Each value of a closed attribute of
+// a metric has a row, too.
 func Declared() Set {
 	s := Set{}
 	for _, row := range schema.Current.Spans {

@@ -73,8 +73,8 @@ func (s *Span) checkAs(row *schema.Span, users bool) []string {
 	return problems
 }
 
-// statusFits reports whether a span with this status is valid. failed means that it has error.type. A program may set a
-// status where the library sets none, and OK takes precedence over the library's status.
+// statusFits reports whether a span with this status is valid. failed means that the span has error.type. A program may
+// set a status where the library sets none, and OK takes precedence over the library's status.
 func statusFits(status string, failed, users bool) bool {
 	if users {
 		return !failed || status != Unset
@@ -83,8 +83,8 @@ func statusFits(status string, failed, users bool) bool {
 }
 
 // hasForm reports whether the name of a span has a form: one literal word, "word {key}", or "{key} {key|key}". The
-// second part of the last form is present if the span has one of its attributes, but the URI of a resource may be
-// omitted.
+// second part of the last form is required if the span has one of the part's attributes. Only the URI of a resource may
+// be omitted.
 func hasForm(name, form string, got Attrs) bool {
 	if !strings.HasPrefix(form, "{") {
 		word, key, keyed := strings.Cut(form, " ")

@@ -4,5 +4,5 @@ package stdio
 
 import "syscall"
 
-// dup2 makes the descriptor to a duplicate of from.
+// dup2 turns the second descriptor into a duplicate of the first.
 func dup2(from, to int) error { return syscall.Dup2(from, to) }

@@ -248,8 +248,8 @@ func (e *expression) values(v variable) string {
 	return class + "*"
 }
 
-// A percent-encoded byte that is not part of a character beyond ASCII becomes one of these private-use runes; firstMark
-// means the byte 0. A URI that contains such a rune itself matches nothing.
+// These private-use runes stand for percent-encoded bytes that are not part of a character beyond ASCII; firstMark
+// stands for the byte 0. A URI that contains such a rune itself matches nothing.
 const (
 	firstMark = 0x10F800
 	lastMark  = firstMark + 0xFF

@@ -30,8 +30,8 @@ func Rune(r rune) bool {
 	return unicode.IsGraphic(r) || r == '\u200c' || r == '\u200d'
 }
 
-// Map returns text with each unsafe character replaced by the result of instead; a negative result drops the character.
-// Invalid UTF-8 becomes U+FFFD.
+// Map returns text with each unsafe character replaced by the result of the function instead; a negative result drops
+// the character. Invalid UTF-8 becomes U+FFFD.
 func Map(text []byte, instead func(rune) rune) []byte {
 	if !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= 0x7f }) {
 		return text
@@ -70,7 +70,7 @@ func FirstLine(text string) string {
 	return Line(line)
 }
 
-// Short returns the result of Line, cut to at most most bytes and an ellipsis.
+// Short returns the result of Line. It cuts a result of more than most bytes and appends an ellipsis.
 func Short(text string, most int) string {
 	text = Line(text[:min(len(text), 4*most)]) // bounds the work; the rest would be cut anyway
 	if len(text) <= most {
@@ -79,8 +79,8 @@ func Short(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Word returns a name that a peer may have chosen, for use in a sentence: unchanged if it is one plain word, otherwise
-// the result of Short in quotation marks, so that its end is visible.
+// Word returns a peer's name for use in a sentence: unchanged if it is one plain word, otherwise the result of Short in
+// quotation marks, so that its end is visible.
 func Word(text string, most int) string {
 	if len(text) <= most && strings.Trim(text, plain) == "" {
 		return text
@@ -91,9 +91,8 @@ func Word(text string, most int) string {
 // plain has the characters of names that cannot be mistaken for a sentence.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:"
 
-// Clean applies Short to every string in the value that v points to, including keys of maps. It is for answers that
-// consist of texts from peers and are passed on as data, whatever their fields contain. Clean does not change
-// unexported fields.
+// Clean applies Short to every string in the value that v points to, including keys of maps. Use it for answers that
+// consist of texts from peers and are passed on as data. Clean does not change unexported fields.
 func Clean(v any, most int) { clean(reflect.ValueOf(v), most) }
 
 func clean(v reflect.Value, most int) {

@@ -26,8 +26,8 @@ func Decoding(text []byte, v any) error {
 	return Of(t.Elem()).Check(text)
 }
 
-// Of returns the weights for a type: for each kind of value in it (list, map, pointer, interface), the weight of the
-// largest. For a type that decodes itself, only its own size is known.
+// Of returns the weights for a type. If the type contains several values of one kind (list, map, pointer, interface),
+// the largest one determines the weight. For a type that decodes itself, only its own size is known.
 func Of(t reflect.Type) Weights {
 	if w, ok := known.Load(t); ok {
 		return w.(Weights)

@@ -1,5 +1,5 @@
-// Package within joins two contexts. A request from one peer may need a request on a connection to another peer; that
-// work has the values of the first request, including its span, and the lifetime of the connection.
+// Package within combines two contexts, for a request from one peer that causes work on the connection to another peer.
+// The combined context has the values of the request, including its span, and the lifetime of the connection.
 package within
 
 import "context"

@@ -38,8 +38,8 @@ type Pool[T, M any] struct {
 // worker is an idle goroutine. Closing the channel ends it.
 type worker[T any] struct{ next chan T }
 
-// New returns a pool that calls run for each task. It keeps up to keep idle goroutines permanently, and up to most idle
-// goroutines for [Linger].
+// New returns a pool that calls run for each task. keep bounds the goroutines that stay idle permanently, and most
+// bounds the goroutines that stay idle for [Linger].
 func New[T, M any](keep, most int, run func(T, *M)) *Pool[T, M] {
 	return &Pool[T, M]{run: run, keep: keep, most: most}
 }

@@ -35,7 +35,7 @@ var keywords = map[string]role{
 }
 
 // maxInline is the size in bytes up to which an array or object is copied into its parent. A digest replaces a larger
-// value. This bounds the copying at any depth, and the output is never larger than the text.
+// value. So the copying is bounded at any depth, and the output is never larger than the text.
 const maxInline = 256
 
 // canonical returns the canonical form of a schema: equivalent schemas have the same form. It returns text unchanged

@@ -11,7 +11,7 @@ import (
 type refusal struct {
 	status int
 	code   string // error code of RFC 6750 §3.1; empty if the client sent no token
-	err    error  // for the log; nil if the client sent no token
+	err    error  // error for the log; nil if the client sent no token
 	scopes []string
 }
 

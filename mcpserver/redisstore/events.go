@@ -28,8 +28,8 @@ local function above(last)
 end
 `
 
-// appendScript appends an event. A stream without a latest event has ended if openScript has assigned its number.
-// Otherwise the caller itself numbers streams and events.
+// appendScript appends an event. If openScript has assigned the number of the stream and there is no latest event, the
+// stream has ended. If openScript has not assigned the number, the caller numbers the stream and its events itself.
 var appendScript = writeScript(above + `
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)

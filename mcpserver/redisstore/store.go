@@ -72,8 +72,9 @@ func (s *Store) Events() store.SharedEvents { return events{s} }
 // during which the Redis client repeats a command after a lost reply.
 const keepWrite = 30_000
 
-// writeScript returns a script that Redis runs only once for each value of its last key; a repetition returns the same
-// result. body returns 0 or less if it refuses the write; a repetition then runs body again.
+// writeScript returns a script that Redis runs only once for each value of its last key. If the command is repeated
+// with the same key, Redis returns the first result. A body that refuses the write returns 0 or less; a repetition then
+// runs body again.
 func writeScript(body string) *redis.Script {
 	return redis.NewScript(fmt.Sprintf(`
 local write = #KEYS
@@ -93,7 +94,6 @@ func (s *Store) write(ctx context.Context, script *redis.Script, id string, keys
 	return s.run(ctx, script, append(keys, s.writeKey(id)), args...)
 }
 
-// run runs a script.
 func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
 	return script.Run(ctx, s.client, keys, args...)
 }

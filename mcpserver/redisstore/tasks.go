@@ -70,7 +70,7 @@ func (s tasks) Save(ctx context.Context, r *store.Task) error {
 	if !r.Expires.IsZero() {
 		expires = max(1, r.Expires.UnixMilli())
 	}
-	if r.Revision == 1 && r.Principal != "" { // before saving it: a listed task that does not exist is harmless
+	if r.Revision == 1 && r.Principal != "" { // list first: a listed task that does not exist is harmless
 		if err := s.enlist(ctx, r, expires); err != nil {
 			return err
 		}

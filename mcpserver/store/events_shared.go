@@ -6,7 +6,8 @@ import (
 	"iter"
 )
 
-// numberedStreams are the streams of one session whose streams or events the memory store numbers.
+// numberedStreams holds the streams of one session to which the memory store assigns numbers: stream 0 and streams of
+// Open.
 type numberedStreams struct {
 	last int64 // number of the newest stream
 	open map[int64]*numberedStream
@@ -30,8 +31,8 @@ func (s *memoryEvents) of(session string) *numberedStreams {
 	return n
 }
 
-// number checks that an event follows the latest event of its stream, and assigns a number to an event without one. It
-// checks only numbered streams. mu is held.
+// number checks that the event is newer than the latest event of its stream, and assigns a sequence to an event without
+// one. It does neither for a stream that the caller numbers itself. mu is held.
 func (s *memoryEvents) number(session string, e *Event) error {
 	n := s.of(session)
 	st := n.open[e.ID.Stream]

@@ -38,14 +38,14 @@ type Sessions interface {
 	// Alive reports whether a process is registered and its ttl has not passed.
 	Alive(ctx context.Context, process string) (bool, error)
 
-	// Publish sends a message to a process, or to all processes if process is empty. All processes receive the messages
-	// to all processes in the same order. Publish returns [ErrNoProcess] if the process is not alive.
+	// Publish sends a message to a process, or to all processes if process is empty. Every process receives the
+	// messages to all processes in the same order. Publish returns [ErrNoProcess] if the process is not alive.
 	Publish(ctx context.Context, process string, message []byte) error
 
-	// Receive yields the messages to a process whose position is above behind, and then new messages as they arrive. An
-	// empty process means the messages to all processes. Position 0 starts with the oldest stored message. When ctx ends,
-	// Receive returns without an error. A store may drop the oldest messages, and messages to one process that it has
-	// already yielded. The Previous of the next message then shows the gap.
+	// Receive yields the messages to a process whose position is above the number behind, and then new messages as they
+	// arrive. An empty process means the messages to all processes. Position 0 starts with the oldest stored message.
+	// When ctx ends, Receive returns without an error. A store may drop the oldest messages, and messages to one
+	// process that it has already yielded. The Previous of the next message then shows the gap.
 	Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error]
 }
 

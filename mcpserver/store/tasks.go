@@ -28,8 +28,8 @@ type Tasks interface {
 	// The store keeps the task until r.Expires, and no longer.
 	Save(ctx context.Context, r *Task) error
 
-	// List returns the stored tasks of a principal that come after behind, in the order of their places, and at most limit
-	// of them. If List returns fewer than limit, no more follow. principal is not empty. The records may lack Requests,
+	// List returns the stored tasks of a principal after the place behind, ordered by place, and at most limit tasks.
+	// Fewer than limit tasks mean that no more follow. principal is not empty. The records may lack Requests,
 	// Responses, Result and Error. List may miss a task that another call saves for the first time during List.
 	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error)
 

@@ -83,7 +83,7 @@ func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPla
 	return found, nil
 }
 
-// of returns the tasks of a principal that come after behind, unsorted.
+// of returns the tasks of a principal after the place behind, unsorted.
 func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	return nil
 }
 
-// full reports whether the store has no room to replace old by r. old may be nil. mu is held.
+// full reports whether the store has no room to replace the task old by r. old is nil if r is new. mu is held.
 func (s *memoryTasks) full(old, r *Task) bool {
 	if old == nil {
 		return len(s.byID) >= s.tasks || s.bytes+r.Weight() > s.size

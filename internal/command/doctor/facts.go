@@ -85,8 +85,8 @@ type limits struct {
 	end     time.Duration // closing the connection
 }
 
-// newLimits divides the whole time for a command. An attempt gets the client's default time, so that the probe gets its
-// default time as well.
+// newLimits divides the whole time for a server that is a command. An attempt gets the client's default time, so that
+// the probe gets its default time as well.
 func newLimits(whole time.Duration) limits {
 	whole = cmp.Or(whole, DefaultTimeout)
 	part := func(percent time.Duration) time.Duration { return whole * percent / 100 }
@@ -96,7 +96,7 @@ func newLimits(whole time.Duration) limits {
 	}
 }
 
-// forURL leaves time for a second attempt. A server of testenv/quirks only answers the second attempt.
+// forURL leaves time for a second attempt, because some servers answer only the second one.
 func (l *limits) forURL() { l.attempt = min(defaultInit, l.whole*7/10) }
 
 // examination is an examination in progress.
@@ -183,8 +183,8 @@ func (e *examination) prepareCommand(t transport.Stdio) (transport.Transport, er
 	return t, nil
 }
 
-// exporting returns the environment with the sink as its only Collector, with the protocol that the environment names
-// and a short export interval.
+// exporting returns the environment with the sink as its only Collector, and with a short export interval. It keeps the
+// protocol that the environment names.
 func exporting(env []string, s *otlpsink.Sink) []string {
 	if env == nil {
 		env = os.Environ()

@@ -16,7 +16,7 @@ type listenFacts struct {
 	acked   bool
 	took    time.Duration // time to the acknowledgement, or the time waited for it
 	err     error         // why the subscription failed; nil while it is open
-	pingErr error         // of a ping after the subscription
+	pingErr error         // error of a ping after the subscription
 }
 
 // listen opens a subscription, sends a ping, and ends the subscription. It is the last step, because some servers

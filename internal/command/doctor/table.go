@@ -42,8 +42,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// after returns its arguments, the names of the checks that must succeed before a check runs. It only makes the table
-// of rules readable: each row states the checks that it comes after.
+// after returns its arguments, the names of the checks that must succeed before a check runs. It only makes the rows of
+// the table of rules readable.
 func after(names ...string) []string { return names }
 
 // rules are all checks of a server, in order. A check comes after the checks that it needs.

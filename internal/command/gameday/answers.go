@@ -15,13 +15,13 @@ import (
 // bad is the tool that fails.
 const bad = "bad"
 
-// first is the number of rounds at the start of a drill that all fail. If the alert has not fired in these rounds,
-// every fifth later round fails. So few failures are soon outweighed by successful calls.
+// first is the number of rounds at the start of a drill that all fail. If the alert has not fired in these rounds, only
+// every fifth later round fails. After so few failures, successful calls soon resolve the alert.
 const first = 12
 
 func due(n int) bool { return n <= first || n%5 == 0 }
 
-// making is the number of successful calls in each round that makes up for failures.
+// making is the number of successful calls in a round after the failures, so that the share of failures falls quickly.
 const making = 10
 
 // failing makes calls fail: between client and server, or in the server.

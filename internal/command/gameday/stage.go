@@ -43,7 +43,7 @@ func (s *stage) close(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// tool is a tool of a server.
+// tool handles the calls of one tool and returns the text of the result.
 type tool func(ctx context.Context) (string, error)
 
 // fine is the name of a tool that always succeeds; every server has it.

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// urlVariables maps the name of the member in which a host stores a URL to the environment variable in which the
-// wrapped server gets the URL.
+// urlVariables lists the members in which hosts store the URL of a server, each with the environment variable that has
+// the URL for the wrapped server.
 var urlVariables = map[string]string{
 	"url": "MCPOTEL_URL", "serverUrl": "MCPOTEL_SERVER_URL", "httpUrl": "MCPOTEL_HTTP_URL",
 }

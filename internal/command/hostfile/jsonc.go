@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// plain converts text to JSON of the same length, so that offsets stay valid: it replaces the extensions that hosts
-// allow with spaces. These are comments, a comma after the last element, and a byte order mark. plain keeps other
-// syntax errors for the decoder.
+// plain converts text to JSON of the same length, so that offsets stay valid. Spaces replace the extensions of JSON
+// that hosts allow: comments, a comma after the last element, and a byte order mark. plain keeps other syntax errors
+// for the decoder.
 func plain(text []byte) []byte {
 	b := bytes.Clone(text)
 	if mark := []byte("\uFEFF"); bytes.HasPrefix(b, mark) {

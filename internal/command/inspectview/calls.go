@@ -19,8 +19,8 @@ import (
 type callsPage struct {
 	Calls  []operation
 	All    int
-	Text   string // the calls whose name or arguments contain it
-	Failed bool   // only those that failed
+	Text   string // selects calls whose name or arguments contain it
+	Failed bool   // selects failed calls
 }
 
 func (s *Session) callsPage(w http.ResponseWriter, r *http.Request) error {

@@ -23,8 +23,8 @@ type frame struct {
 	Number int
 	Conn   int // number of the connection
 	Time   time.Time
-	Sent   bool   // by the client
-	Size   int64  // in bytes, of the whole frame
+	Sent   bool   // the client sent the frame
+	Size   int64  // size of the whole frame, in bytes
 	Text   []byte // the first maxFrameText bytes
 	head   head
 }
@@ -38,8 +38,8 @@ type head struct {
 			Traceparent   string          `json:"traceparent"`
 			ProgressToken json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
-		ProgressToken json.RawMessage `json:"progressToken"` // of notifications/progress
-		RequestID     json.RawMessage `json:"requestId"`     // of notifications/cancelled
+		ProgressToken json.RawMessage `json:"progressToken"` // token in notifications/progress
+		RequestID     json.RawMessage `json:"requestId"`     // id in notifications/cancelled
 	} `json:"params"`
 }
 
@@ -127,7 +127,7 @@ func (l *frames) of(traceID string, n int) []*frame {
 	defer l.mu.Unlock()
 	type key struct {
 		conn int
-		sent bool // by the side that asked
+		sent bool // the requesting side sent the frame
 		id   string
 	}
 	asked, tokens := map[key]bool{}, map[key]bool{}

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/loopback"
 )
 
-// A guard admits one browser at a time to the pages. The command prints an address with a token. The first request with
-// the token gets a cookie, and the command prints a new address, for another browser. Without the cookie, there is no
-// page: neither another user of the machine nor another web site has it.
+// A guard admits browsers to the pages, one after the other. The command prints an address with a token. The first
+// request with the token gets a cookie; then the command prints a new address, for another browser. The pages require
+// the cookie, which neither other users of the machine nor other web sites have.
 //
 // Package loopback refuses other hosts, and CrossOriginProtection refuses forms of other sites.
 type guard struct {

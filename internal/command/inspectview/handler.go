@@ -31,7 +31,7 @@ const (
 
 const (
 	refresh  = time.Second      // the interval at which pages update
-	patience = 10 * time.Second // for the lists of a server
+	patience = 10 * time.Second // limit for reading the lists of a server
 	maxForm  = 16 << 20         // bytes of a submitted form
 )
 

@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// A list is a list of the server. It is kept until the server reports a change or the client connects again, so that a
-// page that updates does not send requests.
+// A list is a list of the server. It is cached until the server reports a change or the client connects again, so that
+// the updates of a page send no requests.
 type list[T any] struct {
 	mu      sync.Mutex
 	kept    bool
-	epoch   uint64 // of the connection from which the list is
+	epoch   uint64 // number of the connection that returned the list
 	changes int    // number of calls of drop
 	items   []T
 	more    bool      // the server's list is longer than maxListed
@@ -24,10 +24,11 @@ type list[T any] struct {
 	until   time.Time // time until which err is kept; zero for ever
 }
 
-// forgetting is the time for which an error of a list is kept.
+// forgetting is the time for which the error of a list is cached.
 const forgetting = 10 * time.Second
 
-// get returns the list. It asks the server if the list is not kept, or is from a connection before the epoch.
+// get returns the list. It reads the list from the server if no list is cached, or if the cached list is from a
+// connection before epoch.
 func (l *list[T]) get(epoch uint64, items iter.Seq2[T, error]) ([]T, error) {
 	l.mu.Lock()
 	if l.kept && l.epoch == epoch && (l.err == nil || l.until.IsZero() || time.Now().Before(l.until)) {
@@ -68,7 +69,7 @@ func (l *list[T]) longer() bool {
 	return l.more
 }
 
-// drop makes the next get ask the server.
+// drop discards the cached list, so that the next get reads the list from the server.
 func (l *list[T]) drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +77,7 @@ func (l *list[T]) drop() {
 	l.changes++
 }
 
-// lists are the lists of a server.
+// lists caches the lists of a server.
 type lists struct {
 	tools     list[*mcp.Tool]
 	resources list[*mcp.Resource]

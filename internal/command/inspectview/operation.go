@@ -35,7 +35,7 @@ type operation struct {
 	ID        int
 	Kind      string
 	Name      string          // name of the tool or prompt, URI of the resource
-	Arguments json.RawMessage // of a tool or a prompt; nil for a resource
+	Arguments json.RawMessage // arguments of a tool or a prompt; nil for a resource
 	Started   time.Time
 	TraceID   string
 	output    json.RawMessage // the output schema of a tool; nil for none
@@ -46,7 +46,7 @@ type operation struct {
 	Task     *mcp.Task // status of the task that the operation became, nil for none
 	Blocks   []block   // the result; nil without a result
 	Wrong    bool      // the result is an error of the tool
-	Size     int64     // of the result as JSON, in bytes
+	Size     int64     // size of the result as JSON, in bytes
 	Dropped  bool      // the result is no longer kept
 	Checked  string    // the result of the check against the output schema; empty without one
 	Valid    bool      // the structured content matches the output schema
@@ -55,7 +55,7 @@ type operation struct {
 
 // progress is one progress notification.
 type progress struct {
-	At      time.Duration // since the start
+	At      time.Duration // time since the start of the operation
 	Text    string
 	Percent float64 // 0 to 100, negative if unknown
 }
@@ -65,7 +65,8 @@ var errCancelled = errors.New("cancelled on the page")
 
 var errTooMany = fmt.Errorf("%d operations are in flight; cancel one, or wait for its end", maxInFlight)
 
-// start starts an operation. output is the output schema of a tool, nil for none. It returns a copy of the operation.
+// start starts an operation. output is the output schema of a tool, nil for none. start returns a copy of the
+// operation.
 func (s *Session) start(kind, name string, arguments, output json.RawMessage) (operation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

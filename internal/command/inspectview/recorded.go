@@ -19,7 +19,7 @@ const maxRecorded = 16 << 20
 type recorded struct {
 	mu     sync.Mutex
 	header []byte   // the first line
-	lines  [][]byte // of the messages, the oldest first
+	lines  [][]byte // lines of the messages, the oldest first
 	room   int      // bytes of lines
 }
 

@@ -7,10 +7,12 @@ type mark struct {
 	whole   int // number of the key, the params and the answer
 }
 
-// align pairs exchanges by index: pairs[i] is the index in y of the partner of x[i], or -1. First it pairs as many
-// exchanges with equal requests as possible in the same order; among these solutions it selects one with the most equal
-// answers. Then it pairs equal requests in another order. Finally it pairs exchanges with equal keys, in order, if the
-// first step paired equally many exchanges with this key before each of them.
+// align pairs exchanges by index: pairs[i] is the index in y of the partner of x[i], or -1. It pairs in three steps:
+//
+//  1. as many exchanges with equal requests as possible, in the same order, and among these solutions one with the most
+//     equal answers;
+//  2. equal requests in another order;
+//  3. exchanges with equal keys, in order, if step 1 paired equally many exchanges with this key before each of them.
 func align(x, y []mark) []int {
 	pairs := make([]int, len(x))
 	for i := range pairs {
@@ -41,7 +43,8 @@ func anchor(x, y []mark, pairs []int) {
 	common(x[from:xEnd], y[from:yEnd], func(i, j int) { pairs[from+i] = from + j })
 }
 
-// ends pairs equal exchanges forward from an index and backward from the ends, and returns the range between.
+// ends pairs equal exchanges forward from the index from, and backward from the last exchanges. It returns the range
+// between these pairs.
 func ends(x, y []mark, from int, pairs []int, same func(a, b mark) bool) (first, xEnd, yEnd int) {
 	xEnd, yEnd = len(x), len(y)
 	for ; from < min(xEnd, yEnd) && same(x[from], y[from]); from++ {

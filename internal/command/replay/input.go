@@ -43,7 +43,7 @@ func (q openInputs) add(method string, params, result json.RawMessage) {
 	}
 }
 
-// joinKey returns the key that joins a result with input requests to the request that responds: the task id, or else
+// joinKey returns the same key for a result with input requests and for the request that responds: the task id, or else
 // the requestState, or else the request itself. content is the result, or the params of the responding request.
 func joinKey(method string, params, content json.RawMessage) string {
 	if id := taskOf(content); id != "" {

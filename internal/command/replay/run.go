@@ -70,13 +70,13 @@ type runner struct {
 type sent struct {
 	Step
 	id       int64
-	params   json.RawMessage  // as sent
+	params   json.RawMessage  // params as sent
 	recorded *recording.Entry // recorded answer; nil if the recording has none
 	answer   chan message     // buffers one message
 }
 
-// echoed maps a member of a host's params, which repeats a value of the server, to the paths of this value in the
-// server's results.
+// echoed lists the members of a host's params that repeat a value of the server, each with the paths of this value in
+// the server's results.
 var echoed = map[string][][]string{
 	"cursor":       {{"nextCursor"}},
 	"taskId":       {{"taskId"}, {"task", "taskId"}},
@@ -107,7 +107,7 @@ func (r *runner) send(ctx context.Context, s Step) error {
 	return err
 }
 
-// settle waits for the answers that the recording has before an entry.
+// settle waits for the recorded answers whose Seq is at most before.
 func (r *runner) settle(ctx context.Context, before int) error {
 	var open []*sent
 	for _, s := range r.open {

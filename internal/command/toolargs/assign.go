@@ -29,8 +29,8 @@ type place struct {
 	items   map[int]*place
 }
 
-// Assign builds a JSON object from NAME=VALUE arguments. A name that the schema lists is that argument. Any other name
-// may be the path of a value in an argument that the schema lists.
+// Assign builds a JSON object from NAME=VALUE arguments. NAME is the name of an argument, or the path of a value inside
+// an argument that the schema lists.
 func (ps *Parameters) Assign(fields []Field) (json.RawMessage, error) {
 	root := &place{}
 	for _, f := range fields {
@@ -56,7 +56,7 @@ func (ps *Parameters) Assign(fields []Field) (json.RawMessage, error) {
 	return root.object()
 }
 
-// longest returns the parameter with the longest name that begins path, and the rest of path.
+// longest returns the parameter whose name is the longest prefix of path, and the rest of path.
 func longest(path string, all []*Parameter) (found *Parameter, rest string) {
 	for _, p := range all {
 		after, ok := strings.CutPrefix(path, p.Name)
@@ -75,7 +75,7 @@ func cutStep(path string) (name, rest string) {
 	return path, ""
 }
 
-// descend returns the place at path below a place. Path is empty, or begins with a period or a bracket.
+// descend returns the place to which path leads from the place at. Path is empty, or begins with a period or a bracket.
 func (at *place) descend(path string) (*place, error) {
 	for path != "" {
 		switch path[0] {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/unit"
 )
 
-// A period is a choice of the list: only traces that began within this time.
+// A period is an option of the list: it shows only the traces that began within this time.
 type period struct {
 	Value, Text string
 	Here        bool
@@ -38,7 +38,7 @@ type chart struct {
 	Shortest, Longest string
 }
 
-// A dot is a trace.
+// A dot is one trace in the chart.
 type dot struct {
 	TraceID, Title string
 	X, Y           string

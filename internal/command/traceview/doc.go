@@ -10,7 +10,7 @@
 //
 //   - The pages are available only at a loopback address and under a name of the loopback. See package loopback.
 //   - Package waterfall computes the tree and the clock skew, so the terminal and the page show the same.
-//   - The size of a page is bounded (limits.go), and the page shows the number of omitted elements. It omits spans
-//     without an error first. The JSON contains everything in memory.
+//   - The size of a page is bounded (limits.go), and the page shows the number of omitted elements. The page omits
+//     spans without an error first. The JSON contains everything in memory.
 //   - Metrics are merged over the processes of a service: two servers with the same name share a row with their sum.
 package traceview

@@ -22,10 +22,10 @@ type filter struct {
 	Connects bool // also list the traces that only connect; see isConnecting
 
 	Since   time.Duration // only traces that began within this time; zero for all
-	Longest bool          // the longest traces first, and not the newest
+	Longest bool          // sort by duration, the longest first, not by age
 	Page    int           // number of the page of the list, from 1
 
-	MinText string // Min as given
+	MinText string // Min as written in the URL
 	Bad     string // explanation of an invalid parameter; empty for none
 }
 

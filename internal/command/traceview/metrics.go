@@ -100,7 +100,7 @@ type metricRow struct {
 // A metricHead is the head of the rows of one metric.
 type metricHead struct {
 	Metric, Kind string
-	Shared       []attribute // of all rows
+	Shared       []attribute // attributes that all rows share
 }
 
 type exemplar struct{ Href, Text string }

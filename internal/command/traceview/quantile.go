@@ -74,7 +74,7 @@ func exponentialBuckets(p otlpsink.Point) []bucket {
 	return all
 }
 
-// merge adds more to buckets; the bounds of both may differ.
+// merge adds the buckets in more to buckets, even if the bounds differ.
 func merge(buckets, more []bucket) []bucket {
 	for _, m := range more {
 		i := slices.IndexFunc(buckets, func(b bucket) bool { return b.lo == m.lo && b.hi == m.hi })

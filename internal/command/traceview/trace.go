@@ -19,7 +19,7 @@ import (
 type trace struct {
 	id      string
 	spans   []otlpsink.Span
-	records []otlpsink.Record // by time
+	records []otlpsink.Record // records, sorted by time
 	jaeger  bool              // the spans are from Jaeger
 
 	all otlpsink.Snapshot // the whole snapshot, for links to and from other traces

@@ -68,10 +68,10 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
-// way selects the stream for a request to the client; ctx is the context of that request. It returns one of the
-// client's own requests to select the stream of that one, or nil to select the stream of the session. If the client
-// does not read the session's stream, way returns the client's latest request: a server behind a pipe cannot name the
-// request of the client that its own request belongs to, and a client need not read any other stream.
+// way selects the stream for a request to the client. It returns the client's own request that has the stream, or nil
+// for the stream of the session. If ctx belongs to a request of the client, way returns that request. Otherwise it
+// prefers the session's stream. If the client does not read the session's stream, way returns the client's latest
+// request, because a client need not read any other stream.
 func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
@@ -83,10 +83,9 @@ func (f *front) way(ctx context.Context) *call {
 	return f.latest()
 }
 
-// noticeWay is like way, for a notification. If the client reads the stream of the session, or can resume it, the
-// notification is sent on that stream and waits there for the client. For the report of a change, this holds even if
-// ctx belongs to a request: the change concerns the session, and the report would be lost on the stream of a request
-// that the client gives up.
+// noticeWay is like way, for a notification. It prefers the stream of the session if the client reads that stream or
+// can resume it, in two cases: ctx belongs to no request, or the notification reports a change. A change concerns the
+// whole session, and the client could miss the report on the stream of a request that it cancels.
 func (f *front) noticeWay(ctx context.Context, method string) *call {
 	by := f.during(ctx)
 	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.X.Version() == "") {
@@ -233,8 +232,8 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 	}
 }
 
-// find selects the stream for q: the stream on which the client waits for the answer to its request by, or else the
-// stream of the session.
+// find selects the stream for q. It is the stream on which the client waits for the answer to the request by, or else
+// the stream of the session.
 func (q *ask) find(by *call) (err error) {
 	if by != nil && by.Out.Reach().Asks {
 		back, ok := by.x.WaitForClient()

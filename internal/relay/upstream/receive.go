@@ -90,7 +90,7 @@ func (h hooks) Ended() {
 	})
 }
 
-// AskForLife sends the server a ping or, for modern servers, its replacement.
+// AskForLife sends a legacy server a ping, and a modern server, which has no ping, server/discover.
 func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // the goroutine ends when the ping is sent, or with the session

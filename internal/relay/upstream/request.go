@@ -73,8 +73,8 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	return nil
 }
 
-// Ended describes the end of the request for telemetry. A request that the relay's end or the peer's departure has
-// cancelled counts as ended by a shutdown.
+// Ended describes the end of the request for telemetry. The request counts as ended by a shutdown if it was cancelled
+// because the relay stopped or because the peer in front left.
 func (q *request) Ended(err *conn.Fault) instrument.Result {
 	switch {
 	case err == nil && q.Method == mcp.MethodCallTool:

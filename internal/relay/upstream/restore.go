@@ -34,8 +34,8 @@ type restored struct {
 	size    int                        // guarded by mu; bytes of all params
 }
 
-// keep stores params in place of others, which were stored before. It returns the stored copy of params, or nil if
-// params would exceed the bound. mu is held.
+// keep stores params, and drops the earlier params others. It returns the stored copy of params, or nil if params would
+// exceed the bound. mu is held.
 func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
 	r.size -= len(others)
 	if r.size+len(params) > restoredBytes {

@@ -22,7 +22,7 @@ type Conn struct {
 	Calls  *rpc.Calls
 	X      *Exchange // a part of the role's exchange; set by Connect
 	Role   Client
-	ID     string // of the session over HTTP; immutable once the session is known to other goroutines
+	ID     string // session id over HTTP; immutable once other goroutines know the session
 	Number uint64 // unique in the server
 
 	others web.Others // other processes that know the session; nil if only this process knows it

@@ -3,7 +3,7 @@
 // their state.
 //
 // A [Server] has a [Role], which defines how messages are handled: a feature answers them, or a relay forwards them.
-// The role has a [Client] for each connection and a [Handler] for each HTTP handler. It embeds an [Exchange] in a
+// The role has a [Client] for each connection and a [Handler] for each HTTP handler. The role embeds an [Exchange] in a
 // struct of its own, which implements the rest of [rpc.Server]. So a message reaches its role without another
 // allocation.
 //

@@ -15,8 +15,8 @@ import (
 // ErrStopping is the error for requests, and the cause of contexts, when the server ends a connection or shuts down.
 var ErrStopping = relay.ErrStopping
 
-// endings maps each error that ends a request from outside of its handler to its error.type. The first match counts,
-// because an error may wrap both ErrStopping, which the client gets, and the reason.
+// endings lists the errors that end a request from outside of its handler, each with its error.type. The first match
+// counts, because an error may wrap both ErrStopping, which the client gets, and the reason.
 //
 // The client gets -32603 for each of them, except for a tool's time limit. Neither JSON-RPC nor MCP has a code for an
 // overloaded server, implementations have chosen different codes, and clients cannot know the meaning of a code in the
@@ -61,7 +61,7 @@ func isWire(err error) bool {
 	return wire
 }
 
-// Interrupted returns r, the telemetry of an answer, with the error.type of why if why ended the request.
+// Interrupted returns r, the telemetry of an answer. If why ended the request, the result has the error.type of why.
 func Interrupted(r instrument.Result, why error) instrument.Result {
 	word := endingOf(why)
 	if word == "" {

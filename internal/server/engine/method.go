@@ -14,8 +14,8 @@ import (
 type Method struct {
 	Name string
 
-	// Kind is the kind of the method's target. Find returns the target's name if the target is registered. Both are zero
-	// for a method that names neither a tool nor a prompt.
+	// Kind is the kind of the method's target. Find returns the target's name if the target is registered. Kind and
+	// Find are zero for a method that names neither a tool nor a prompt.
 	Kind instrument.TargetKind
 	Find func(name []byte) (string, bool)
 

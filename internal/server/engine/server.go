@@ -141,7 +141,8 @@ func (s *Server) enlist() {
 	}
 }
 
-// Speaks returns the revision that raw, a JSON value, names, if it is a modern revision that the server speaks.
+// Speaks returns the revision in raw, a JSON value. It returns false unless this is a modern revision that the server
+// speaks.
 func (s *Server) Speaks(raw []byte) (mcp.Version, bool) {
 	for _, known := range s.Modern {
 		if jsonrpc.Is(raw, string(known)) {

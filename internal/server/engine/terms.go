@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Peer holds the properties of a client that the server knows before it reads a message. The client is that of a
-// connection, of a session, or of one HTTP request. A Peer is immutable.
+// Peer holds the properties of a client that the server knows before it reads a message. It describes the client of one
+// connection, session or HTTP request, and is immutable.
 type Peer struct {
 	rpc.Peer
 	Principal string        // authenticated principal of the HTTP requests; empty for none

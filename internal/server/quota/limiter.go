@@ -41,8 +41,8 @@ func NewLimiter(limit int) *Limiter {
 	return &Limiter{limit: limit}
 }
 
-// Acquire takes a place for a connection that already holds held places. It reports false if the connection gets no
-// place.
+// Acquire takes a place for a connection. held is the number of places that the connection already has. Acquire reports
+// false if the connection gets no place.
 func (l *Limiter) Acquire(held int) bool {
 	if l == nil {
 		return true
@@ -65,8 +65,8 @@ func (l *Limiter) Acquire(held int) bool {
 	return true
 }
 
-// AcquireFor is like Acquire, for a request that waits in t; t already holds held places. If there is no free place,
-// the limiter calls t.StartWaiting later.
+// AcquireFor is like Acquire, for a request that waits in t. held is the number of places that t already has. If there
+// is no free place, the limiter calls t.StartWaiting later.
 func (l *Limiter) AcquireFor(t waiter, held int) bool {
 	if l == nil {
 		return true
@@ -136,8 +136,8 @@ func (l *Limiter) affords(places int) bool {
 	return places <= max(1, l.limit/(l.holders+1))
 }
 
-// Keep reports whether a connection that holds held places may reuse one of them for its next request. If Keep reports
-// false, it has released the place.
+// Keep reports whether a connection may reuse one of its places for its next request. held is the number of these
+// places. If Keep reports false, it has released the place.
 func (l *Limiter) Keep(held int) bool {
 	if l == nil {
 		return true
@@ -151,7 +151,7 @@ func (l *Limiter) Keep(held int) bool {
 	return false
 }
 
-// Release releases one of the places of a connection that holds held places.
+// Release releases one place of a connection. held is the number of its places before the release.
 func (l *Limiter) Release(held int) {
 	if l == nil {
 		return

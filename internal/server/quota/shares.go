@@ -28,14 +28,14 @@ func (s *Shares) Free() int { return s.Limit - s.Used }
 // left.
 func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
 
-// AffordsWithout is like Affords, for an account that releases the amount back before it reserves n.
+// AffordsWithout is like Affords, for an account that first releases some of its amount. back is the released amount.
 func (s *Shares) AffordsWithout(who Account, n, back int) bool {
 	left := s.Free() + back
 	return n <= left && s.Fair(who, n, back, left)
 }
 
-// Fair reports whether the account stays within its share if it releases back and then reserves n. left is the free
-// amount after the release.
+// Fair reports whether the account stays within its share if it first releases some of its amount, and then reserves n.
+// back is the released amount, and left is the free amount after the release.
 func (s *Shares) Fair(who Account, n, back, left int) bool {
 	if who == (Account{}) {
 		return true

@@ -79,7 +79,7 @@ func (x *Exchange) receiveOne(data []byte, b *Batch) {
 // 2.0, section 6)
 type Batch struct {
 	Mute
-	Out   Sink // for the frame
+	Out   Sink // sink for the frame with all answers
 	limit int  // size of all answers together, in bytes
 
 	mu      sync.Mutex

@@ -18,7 +18,7 @@ type Call struct {
 	Exchange *Exchange
 	ID       jsonrpc.ID
 	Out      Sink
-	Size     int   // of the frame, in bytes
+	Size     int   // size of the frame, in bytes
 	Refused  error // why no handler handles the request; nil if a handler does
 	Ended    error // the cause of the handler's context, if the context ended before the handler failed; nil otherwise
 
@@ -44,8 +44,8 @@ type Call struct {
 
 // Handler handles a request according to its method.
 type Handler interface {
-	// Begin decides how the server answers a request, or sets Refused. It calls [Call.Start] once. raw holds the params,
-	// nil for none. p holds parts of them; it is passed by value because a pointer would cost an allocation.
+	// Begin decides how the server answers a request, or sets Refused. It calls [Call.Start] once. raw holds the
+	// params, nil for none. p holds parts of the params; p is a value because a pointer would cost an allocation.
 	Begin(method string, raw json.RawMessage, p jsonrpc.Params)
 	// Handle handles the request. A panic becomes an internal error.
 	Handle(ctx context.Context) (result any, err error)
@@ -101,7 +101,7 @@ func (c *Call) Context() context.Context { return &c.ends }
 // Cancel ends the context of the handler with a cause.
 func (c *Call) Cancel(why error) { c.ends.end(why) }
 
-// leavePlace removes the request from the place that its exchange occupies.
+// leavePlace releases the request's part of the place that the exchange occupies.
 func (c *Call) leavePlace() {
 	if c.Exchange.Place != nil {
 		c.Exchange.Place.Release()
@@ -209,10 +209,10 @@ func (c *Call) GiveUp(why error, withdraw func()) {
 	c.leave(why)
 }
 
-// reply sends the answer, in a frame that carries err unless err is nil, and ends the operation. send and end are
-// separate functions, because they are the deepest point of a call. With one function, which had a larger stack frame,
-// the stacks of the waiting goroutines had to grow after each garbage collection. That cost 4 % of a tiny call on a
-// pipe with 64 callers.
+// reply sends the answer and ends the operation. err is the error in the frame; nil for a result. send and end are
+// separate functions, so that stack frames stay small at the deepest point of a call. With one larger frame, the stacks
+// of waiting goroutines had to grow after each garbage collection, which cost 4 % of a tiny call on a pipe with 64
+// callers.
 func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
 	defer c.Cancel(nil)
 	defer c.breakOff()

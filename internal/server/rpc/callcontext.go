@@ -31,10 +31,10 @@ func (c *informed) Value(key any) any {
 	return c.Exchange.Work.Value(key)
 }
 
-// endable is a context that behaves like one of [context.WithCancelCause]. It creates the real context only when a
-// handler first waits for its end, which few handlers do. Creating the context and removing it from its parent took six
-// allocations and an eighth of a tiny call on a pipe (one caller, one processor, 2026-11). An endable is a part of the
-// call.
+// endable is a context like a context of [context.WithCancelCause], but cheaper: it creates the real context only when
+// a handler calls Done, which few handlers do. Creating the real context and removing it from its parent took six
+// allocations and an eighth of the time of a tiny call on a pipe (one caller, one processor, 2026-11). The endable is
+// part of the call.
 type endable struct {
 	parent context.Context // immutable
 

@@ -15,9 +15,9 @@ import (
 
 // Admission admits the requests of an exchange, and tracks them until they are answered.
 type Admission interface {
-	// Admit admits a request, or returns the error that refuses it. Admit starts the request in a goroutine of the group,
-	// immediately or later. If OnReader is set, the caller serves the request instead. Admit clears OnReader of a request
-	// that has to wait, and may set OnReader of others. A request with InOrder never waits.
+	// Admit admits a request, or returns the error that refuses it. Admit starts the request in a goroutine of the
+	// group, immediately or later, unless OnReader is set afterwards: then the caller serves the request. Admit clears
+	// OnReader if the request has to wait. A request with InOrder never waits.
 	Admit(c *Call) error
 	// Find returns the admitted request with this id, or nil.
 	Find(id jsonrpc.ID) *Call
@@ -134,7 +134,7 @@ func (t *Calls) Find(id jsonrpc.ID) *Call {
 	return t.live[id]
 }
 
-// Busy reports whether the number of running requests is greater than but.
+// Busy reports whether more requests are running than but, the number of requests to ignore.
 func (t *Calls) Busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

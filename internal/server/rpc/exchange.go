@@ -29,11 +29,11 @@ type Exchange struct {
 	Peer   *Peer // the client, for telemetry
 	Server Server
 	Asks   *Asks // unanswered requests of the server; nil if the server cannot send requests
-	Out    Sink  // for answers, unless a request has a sink of its own
+	Out    Sink  // sink for answers to requests without a sink of their own
 	Place  Place // occupied by the requests; nil for none
 
 	Work context.Context // parent of the handlers' contexts; ends when the server stops working for the client
-	Life context.Context // for sending; ends when the client can no longer receive
+	Life context.Context // context for sending; ends when the client can no longer receive
 }
 
 // Server handles the messages that the core does not handle.
@@ -93,7 +93,7 @@ type Sink interface {
 // Reach describes what a sink can do.
 type Reach struct {
 	Asks    bool // the server can send requests to the client
-	Read    bool // as far as the server knows, the client reads the frames
+	Read    bool // the client reads the frames, as far as the server knows
 	Batched bool // the answers go into a batch
 	// Resumable reports whether the client has read earlier frames and can resume after the last of them.
 	Resumable bool
@@ -237,8 +237,8 @@ func (x *Exchange) Notification(m *jsonrpc.Message) error {
 	return x.Server.Notified(m)
 }
 
-// Response delivers a response to the handler that waits for it, and counts a response that no handler waits for. Its
-// errors are the same as those of Notification.
+// Response delivers a response to the handler that waits for it, and counts a response that no handler waits for. It
+// returns the same errors as Notification.
 func (x *Exchange) Response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)

@@ -16,7 +16,7 @@ var (
 	ErrInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	// ErrPanicked is the error of a handler that panicked or ended its goroutine. A log record has the details.
 	ErrPanicked = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // from one client
+	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // limit of one client
 	// ErrOverloaded means that all clients together have too many requests.
 	ErrOverloaded = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
 	// ErrTooOften means that one client exceeds a rate.

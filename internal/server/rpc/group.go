@@ -16,7 +16,7 @@ type Task interface{ Run() }
 const (
 	// MaxSpare limits the goroutines of a connection that wait for tasks.
 	MaxSpare = 4
-	// maxBurst is the factor by which more goroutines may wait for a moment after a burst of requests.
+	// After a burst of requests, maxBurst times as many goroutines may wait for a moment.
 	maxBurst = 16
 )
 

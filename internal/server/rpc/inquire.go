@@ -31,7 +31,7 @@ type Inquirer struct {
 	Exchange *Exchange
 	Out      Sink
 	Version  mcp.Version
-	Context  context.Context // of the request that asks, or of the connection; when it ends, the wait ends
+	Context  context.Context // context of the request or connection that asks; its end ends the wait
 }
 
 // ErrAnswered is the error of a question that a handler asks after its own request has been answered.
@@ -45,7 +45,7 @@ const Settle = time.Second
 
 // RefusalError is the error with which a client answers a request of the server.
 type RefusalError struct {
-	Method  string // of the request
+	Method  string // method of the request
 	Code    int64
 	Message string
 	Data    json.RawMessage // nil for none
@@ -173,8 +173,8 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "no longer needed"})
 }
 
-// Withdraw sends notifications/cancelled with the params p for the operation asked. meta goes into the _meta of the
-// notification.
+// Withdraw sends notifications/cancelled with the params p, and with meta in its _meta. asked is the operation of the
+// cancelled request.
 func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
 	p mcp.CancelledParams) {
 	params, err := mcp.AppendParams(nil, p)

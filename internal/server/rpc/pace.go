@@ -42,7 +42,7 @@ const (
 	lapse      = 1024 // number of quick runs of a trusted handler that undo one doubling
 )
 
-// trust returns how many runs the handler needs before it is trusted: before its mean time counts.
+// trust returns the number of runs after which the mean time of the handler counts.
 func (r record) trust() uint16 { return FirstTrust << r.doublings }
 
 // quick reports whether the handler is trusted and its runs are quick on average.

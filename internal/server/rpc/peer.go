@@ -54,7 +54,7 @@ func (p *Peer) EnterSession(v mcp.Version, id string) {
 }
 
 // Seen returns the description of the client for a message of revision v. It returns nil for an unknown or empty v, and
-// for a revision other than that of the client's session.
+// if v is not the revision of the client's session.
 func (p *Peer) Seen(v mcp.Version) *instrument.Peer {
 	s := p.session.Load()
 	switch {

@@ -228,8 +228,8 @@ func (r *Reader) stopChecks() {
 
 // FrameTooLargeError is the error for a frame above the limit, which was skipped.
 type FrameTooLargeError struct {
-	Size  int    // of the frame, in bytes
-	Limit int    // in bytes
+	Size  int    // size of the frame, in bytes
+	Limit int    // limit in bytes
 	Head  []byte // beginning of the frame, as far as it was kept
 	Tail  []byte // end of the frame, as far as it was kept
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // CanAsk reports whether the handler asks the client through the task, with Ask. Otherwise the handler asks through the
-// request, and the call does not become a task after [Run.After]: the client may have to send the request again, so the
-// handler is about to return. ctx is the context of the handler.
+// request. Then the call no longer becomes a task after [Run.After], because the handler may return soon so that the
+// client can send the request again. ctx is the context of the handler.
 func (r *Run) CanAsk(ctx context.Context) (bool, error) {
 	unlock, err := r.lock(ctx) // another goroutine may be creating the task
 	if err != nil {

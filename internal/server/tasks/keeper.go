@@ -197,7 +197,7 @@ func (k *Keeper) watch(ctx context.Context) {
 	k.unwatch = stop
 }
 
-// saved informs the run and the listeners of a task of a revision that any server has saved.
+// saved reports a revision, which any server may have saved, to the run and the listeners of the task.
 func (k *Keeper) saved(id string, revision int64) {
 	k.mu.Lock()
 	r := k.runs[id]

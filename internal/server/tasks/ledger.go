@@ -62,8 +62,8 @@ func (l *ledger) remove(id string) {
 	}
 }
 
-// save calls save to save the next revision of a task. It returns [store.ErrFull] if the task may not grow that much. A
-// task of another server belongs to the ledger of that server, so save does not limit it.
+// save saves the next revision of a task by a call of the function save. It returns [store.ErrFull] if the task may not
+// grow that much. A task of another server belongs to the ledger of that server, so save does not limit it.
 func (l *ledger) save(r *store.Task, save func() error) error {
 	e, grows, ok := l.reserve(r)
 	if !ok {

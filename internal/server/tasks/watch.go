@@ -22,8 +22,8 @@ const (
 	WatchedCost = 256
 )
 
-// Watch sends the states of tasks to one subscription. It skips a state that a later state replaces before it is sent.
-// (tasks extension, "Task Status Notifications")
+// Watch sends the states of tasks to one subscription. If a state changes again before the Watch has sent it, the Watch
+// sends only the later state. (tasks extension, "Task Status Notifications")
 type Watch struct {
 	keeper *Keeper
 	ctx    context.Context

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-// account returns the account that pays for a request.
+// account returns the account whose limits apply to a request.
 func (h *Handler) account(r *http.Request) quota.Account {
 	if h.cfg.Account != nil {
 		return quota.Account{Name: h.cfg.Account(r)}
@@ -19,7 +19,7 @@ func (h *Handler) account(r *http.Request) quota.Account {
 	return quota.Account{From: network(r.RemoteAddr)}
 }
 
-// client returns the client of a request. who is the account that pays for the request.
+// client returns the client of a request. who is the account of the request.
 func (h *Handler) client(r *http.Request, who quota.Account) Client {
 	return Client{Observer: h.observer(r), Principal: h.cfg.Principal(r), Account: who}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// board is the sink for messages that belong to no request, in a session whose store several processes share. A reader
-// of the stream with these messages reads them from the store. Only the process of the latest reader writes to the
-// stream.
+// board is the sink for messages that belong to no request, in a session that several processes share. It only appends
+// the messages to the store; a process whose client listens for such messages reads them from there. Only the process
+// of the latest listener appends messages.
 type board struct {
 	rpc.Mute
 	s *session
@@ -317,8 +317,9 @@ func (a *asked) fail(e *mcp.Error) (data []byte) {
 	return data
 }
 
-// ended handles a signal from another process, in which a client waits for the end of a stream. If this process has
-// finished the stream, the store has lost the end, as a lagging replica does. Then ended appends an end.
+// ended handles a signal from another process whose client waits for the end of a stream. If this process has finished
+// the stream, the store has lost the final event, for example in a failover to a lagging replica. Then ended appends a
+// final event.
 func (f *fleet) ended(ctx context.Context, sig *signal) {
 	if s := f.h.sessions.known(sig.Session); s != nil && s.stream(sig.Stream) != nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// gate counts the HTTP requests in progress. It limits how many POSTs are processed at once; a POST counts once
+// gate counts the HTTP requests in progress. It limits how many POSTs are processed at once; a POST counts as soon as
 // its body has arrived.
 type gate struct {
 	room *quota.Memory // memory for bodies

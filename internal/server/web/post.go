@@ -25,7 +25,7 @@ type post struct {
 	m         jsonrpc.Message
 	params    *jsonrpc.Params    // nil until parsed
 	broken    *jsonrpc.Violation // the violation if the frame is not one message; set for a batch, too
-	version   mcp.Version        // from the header; empty if absent
+	version   mcp.Version        // revision in the header; empty if absent
 }
 
 // post handles a POST request. It uses the memory of x for the request, unless x is nil.

@@ -12,7 +12,7 @@ import (
 type sessionRecord struct {
 	Principal string    `json:"principal,omitzero"`
 	Created   time.Time `json:"created"`
-	Heard     int64     `json:"heard,omitzero"`   // at creation, the position of the latest signal to all processes
+	Heard     int64     `json:"heard,omitzero"`   // position of the latest signal to all processes at creation
 	Process   string    `json:"process,omitzero"` // process that has the stream of an HTTP+SSE session
 
 	State

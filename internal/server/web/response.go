@@ -11,7 +11,7 @@ import (
 )
 
 // response is the response to one HTTP request: one JSON document, a status without a body, or a stream of events. The
-// first write decides which. No goroutine writes after the request's goroutine has closed the response.
+// first write decides the form. No goroutine writes after the request's goroutine has closed the response.
 type response struct {
 	cfg    *Options
 	w      http.ResponseWriter

@@ -120,7 +120,7 @@ type Conn interface {
 	// Rewatch notifies the server of resources that the client has started or stopped to watch in another process. before
 	// is the earlier result of Watched.
 	Rewatch(ctx context.Context, before []string)
-	// Announce sends those of the notices that the client has subscribed to.
+	// Announce sends the notices to which the client has subscribed.
 	Announce(some []Notice)
 	// AnnounceAll sends every notice that the client may have subscribed to.
 	AnnounceAll()
@@ -141,7 +141,7 @@ type Others interface {
 // Notice is a change notification.
 type Notice struct {
 	Method string `json:"method"`
-	URI    string `json:"uri,omitzero"` // of the changed resource; empty for a list
+	URI    string `json:"uri,omitzero"` // URI of the changed resource; empty for a list
 }
 
 // State is the part of a session that survives its process.
@@ -151,6 +151,6 @@ type State struct {
 	Capabilities mcp.ClientCapabilities `json:"capabilities"`
 	Declared     mcp.ServerCapabilities `json:"declared"`
 	Confirmed    bool                   `json:"confirmed,omitzero"`
-	Level        mcp.LoggingLevel       `json:"level,omitzero"`   // minimum for log messages; empty: none set
+	Level        mcp.LoggingLevel       `json:"level,omitzero"`   // minimum level of log messages; empty if not set
 	Watched      []string               `json:"watched,omitzero"` // URIs of watched resources
 }

@@ -29,8 +29,8 @@ type session struct {
 	holder any                // owner of the session's events in a memory store: the account; nil for none
 	stop   func(reason error) // ends the contexts of handlers; the reason is nil if the client has ended the session
 	cfg    *Options
-	// general is the stream for messages that belong to no request. It is nil in HTTP+SSE, and if a store holds the events
-	// of all processes.
+	// general is the stream for messages that belong to no request. general is nil in HTTP+SSE, and in sessions whose
+	// events are in a store that several processes share.
 	general  *stream
 	channel  *response // carries all messages to the client in HTTP+SSE; nil in other sessions
 	shared   *shared   // nil if only this process knows the session

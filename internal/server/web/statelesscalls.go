@@ -69,7 +69,7 @@ func (t *statelessCalls) Finish(c *rpc.Call) error {
 	delete(t.live, c)
 	t.moved.Send()
 	t.mu.Unlock()
-	if c.Exchange.Work.Err() == context.Canceled { // not after a middleware's deadline: then the client still waits
+	if c.Exchange.Work.Err() == context.Canceled { // after a middleware's deadline, the client still waits
 		return rpc.ErrCancelled
 	}
 	return nil

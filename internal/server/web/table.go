@@ -8,8 +8,8 @@ import (
 )
 
 // sessions is the table of an HTTP handler's sessions. It limits two resources: the number of sessions, and the memory
-// for what clients send to introduce themselves. A session occupies one place, from before its opening until its end.
-// Its introduction, the clientInfo and capabilities in its initialize request, occupies memory.
+// for the introductions of clients. A session occupies one place, from before its opening until its end. Its
+// introduction, the clientInfo and capabilities in its initialize request, occupies memory.
 //
 // A session is a newcomer until its client sends a second request. A newcomer costs an attacker only one request, so
 // the table evicts newcomers when another session needs their place or memory.
@@ -111,8 +111,8 @@ func (t *sessions) open(s *session) (ok bool) {
 	return !t.closed
 }
 
-// attach returns the session with this id, held. If there is none, attach adds the session that fresh returns. It
-// returns nil if no place is free or the table is closed. The caller must end the evicted newcomers.
+// attach returns the session with this id, held. If there is none, attach adds the result of fresh. attach returns nil
+// if no place is free or the table is closed. The caller must end the evicted newcomers.
 func (t *sessions) attach(
 	id string, who quota.Account, fresh func() *session,
 ) (s *session, isFresh bool, evicted []*session) {

@@ -37,8 +37,8 @@ func Whole() map[string]propagation.TextMapPropagator {
 	return whole
 }
 
-// Arrives returns the span context that the other end extracts with p, over any carrier, if this end injects sent. Some
-// formats cannot carry the whole span context.
+// Arrives injects a span context into a carrier with p, and returns the span context that p extracts from this carrier.
+// Some formats cannot carry the whole span context.
 func Arrives(p propagation.TextMapPropagator, sent trace.SpanContext) trace.SpanContext {
 	c := propagation.MapCarrier{}
 	p.Inject(trace.ContextWithSpanContext(context.Background(), sent), c)

@@ -192,7 +192,7 @@ func usedIsKept(t *testing.T, s store.Sessions) {
 	})
 }
 
-// waitUntil polls is until it returns true.
+// waitUntil calls is() repeatedly, until the result is true.
 func waitUntil(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
