@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,6 +99,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c := instrument.NewClient(tel, "files", network, instrument.WithGroup("tenant-1"))
 	authorizing(t, c)
 	c.Queue(func() int { return 3 })
+	c.Process(os.Getpid)
 	p := connecting(t, c)
 	calling(t, c, p)
 	answering(t, c, p)

@@ -69,7 +69,7 @@ func rowNames() (names []string) {
 
 // isOfConventions reports whether a metric is one of OpenTelemetry's.
 func isOfConventions(name string) bool {
-	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.")
+	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.") || strings.HasPrefix(name, "process.")
 }
 
 // mirrored returns the row with the same meaning on the other side.
