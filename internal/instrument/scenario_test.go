@@ -113,6 +113,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ProcessExit(instrument.ProcessExit{PID: 17})
 	c.ProcessExit(instrument.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))
+	c.ListsUncached(errors.New("the file is ignored: it belongs to another server"))
 	c.Untold(3)
 	c.OutputUnchecked("search", errors.New("unsupported regular expression: invalid or unsupported Perl syntax: `(?=`"))
 	c.ToolRejected("search", errors.New("the header name must not be empty"))
