@@ -19,7 +19,7 @@ var leaves = []string{
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
 	"internal/stdio", "internal/tokens", "internal/version",
 	"mcpclient/telemetry/names", "mcpclient/auth/internal/assertion",
-	"internal/identity", "internal/filelock",
+	"internal/identity", "internal/filelock", "internal/proctree",
 }
 
 // arrows lists, for each other package of this module, the packages that it may import besides leaves. A new package

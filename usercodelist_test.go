@@ -252,6 +252,7 @@ func init() {
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
 			"instrument.Injected l",
 			"transport.Config.Missed", "transport.Config.Stream", "instrument.Client.Queue length",
+			"instrument.Client.Process pid",
 			"instrument.Connection.InSession", "instrument.Connection.Limits", "instrument.Connection.Queued",
 		},
 		"called by the SDK of OpenTelemetry or a part of it: implementations of its interfaces must not panic": {

@@ -5,16 +5,21 @@ package mcpclient_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // In tests with real processes, this binary is also the server. It writes raw JSON, line by line, so that its methods
@@ -30,6 +35,7 @@ const (
 	roleLegacy    = "legacy"      // exits after the probe, and answers initialize
 	roleExits     = "exits"       // exits at once with status 3, after it has written lastWords
 	roleHTTP      = "http"        // a server over HTTP, which first writes its URL
+	roleTools     = "tools"       // a server of package mcpserver with the tool pid
 	roleDescended = "descended"   // started by roleServer; keeps the streams open and ignores SIGTERM
 	lastWords     = "out of luck" // output of roleExits on standard error
 )
@@ -63,6 +69,8 @@ func play(role string) int {
 		return 3
 	case roleHTTP:
 		return playHTTP()
+	case roleTools:
+		return playTools()
 	case roleDescended:
 		resist()
 		_ = os.NewFile(3, "ready").Close()
@@ -85,6 +93,18 @@ func play(role string) int {
 			return status
 		}
 	}
+}
+
+// playTools serves a tool that returns the process ID.
+func playTools() int {
+	s := mcpserver.New(mcp.Implementation{Name: "tools", Version: "1"}, nil)
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "pid"}, func(context.Context, struct{}) (string, error) {
+		return strconv.Itoa(os.Getpid()), nil
+	})
+	if err != nil || s.ServeStdio(context.Background()) != nil {
+		return 1
+	}
+	return 0
 }
 
 // resist ignores SIGTERM. Because it listens for the signal, the runtime reports no deadlock in an idle process.

@@ -64,6 +64,26 @@ func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, e
 }
 
 func newClient(ctx context.Context, t transport.Transport, o *Options, attempts int) (*Client, error) {
+	c, err := build(ctx, t, o, attempts)
+	if err != nil {
+		return nil, err
+	}
+	c.enlist()
+	c.core.Start()
+	return c, nil
+}
+
+// check returns an error if New would return one.
+func check(t transport.Transport, o *Options) error {
+	c, err := build(context.Background(), t, o, 0)
+	if err == nil {
+		c.core.Discard()
+	}
+	return err
+}
+
+// build creates a client that does not connect. The caller must call core.Start or core.Discard.
+func build(ctx context.Context, t transport.Transport, o *Options, attempts int) (*Client, error) {
 	if t == nil {
 		return nil, errors.New("mcpclient: the transport is nil")
 	}
@@ -87,8 +107,6 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	}
 	c.cfg = cfg.shared()
 	c.core.Settings = &c.cfg.core
-	c.enlist()
-	c.core.Start()
 	return c, nil
 }
 

@@ -43,7 +43,7 @@ func (g *Group) end(end func(*Client) error) error {
 	var ending sync.WaitGroup
 	for i, m := range members {
 		ending.Go(func() {
-			if err := end(m.client); err != nil {
+			if err := m.close(end); err != nil {
 				failed[i] = &MemberError{m.name, err}
 			}
 		})

@@ -199,11 +199,7 @@ func (w *driftWatch) decide(ctx context.Context, changes []drift.Change, l *drif
 	var err error
 	defer func() { // deferred, because OnChange may end the goroutine
 		for _, c := range changes {
-			var parts []string
-			for _, p := range c.Parts {
-				parts = append(parts, string(p))
-			}
-			w.c.core.Telemetry.ToolChanged(c.Tool, string(c.Kind), strings.Join(parts, ","), w.settle(c.Tool, l, err))
+			w.c.core.Telemetry.ToolChanged(c.Tool, string(c.Kind), partsOf(c), w.settle(c.Tool, l, err))
 		}
 	}()
 	if w.OnChange == nil {
@@ -214,6 +210,25 @@ func (w *driftWatch) decide(ctx context.Context, changes []drift.Change, l *drif
 		all[i] = ToolChange{c, l.definitions[c.Tool]}
 	}
 	usercode.Run(func() { err = w.OnChange(ctx, all) }, func(f *usercode.Failure) { err = f })
+}
+
+// partsOf returns the changed parts of a tool, for the telemetry.
+func partsOf(c drift.Change) string {
+	parts := make([]string, len(c.Parts))
+	for i, p := range c.Parts {
+		parts[i] = string(p)
+	}
+	return strings.Join(parts, ",")
+}
+
+// expect makes the first list be compared with the tools of an earlier client of the same server. A baseline of the user
+// and nil lists change nothing.
+func (w *driftWatch) expect(before lists) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listed == nil && before != nil {
+		w.listed = before.tools()
+	}
 }
 
 // settle accepts a change if err is nil, and otherwise refuses it. If the tool has changed again in the meantime,

@@ -30,7 +30,8 @@ type GroupTool struct {
 //
 // If a member is not ready, or its list fails, Tools yields the tools that this member has listed so far, then a
 // [*MemberError], and continues with the next member. With [WaitForReady], Tools waits until each member is ready. For
-// a member without tools, Tools yields nothing.
+// a member without tools, Tools yields nothing. For a member with Lazy or Idle that is not ready, Tools yields the cached
+// list; without a cached list, Tools starts the member's client and waits for it.
 func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*GroupTool, error] {
 	return func(yield func(*GroupTool, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -70,15 +71,11 @@ func (all *memberTools) usable() bool { return all.err == nil || errors.Is(all.e
 func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
 	var known groupname.Aliases
 	seen := map[string]bool{}
-	for t, err := range m.client.Tools(ctx, options...) {
-		if err != nil {
-			all.err = err
-			break
-		}
+	add := func(t *mcp.Tool) {
 		tool := &GroupTool{Tool: *t, Member: m.name, Original: t.Name}
 		tool.Name = g.naming.Name(m.prefix, t.Name)
 		if seen[tool.Name] {
-			continue // the server listed the tool twice
+			return // the server listed the tool twice
 		}
 		seen[tool.Name] = true
 		all.tools = append(all.tools, tool)
@@ -86,8 +83,10 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 			known.Add(tool.Name, t.Name)
 		}
 	}
-	if s := m.client.core.Present(); s != conn.NoSession && s.Capabilities.Tools == nil {
+	if has, err := m.tools(ctx, options, add); !has {
 		return memberTools{}
+	} else {
+		all.err = err
 	}
 	if all.usable() {
 		m.mu.Lock()
@@ -97,34 +96,83 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 	return all
 }
 
+// tools calls add for the tools of a member. has is false if the member has no tools.
+func (m *member) tools(ctx context.Context, options []CallOption, add func(*mcp.Tool)) (has bool, _ error) {
+	if m.demand != nil {
+		if list, ok := m.demand.cached(mcp.MethodListTools); ok {
+			for _, t := range decodeTools(list) {
+				add(t)
+			}
+			return list != nil, nil
+		}
+		options = append(options[:len(options):len(options)], WaitForReady())
+	}
+	c, release, err := m.use()
+	if err != nil {
+		return true, err
+	}
+	defer release()
+	for t, err := range c.Tools(ctx, options...) {
+		if err != nil {
+			s := c.core.Present()
+			return s == conn.NoSession || s.Capabilities.Tools != nil, err
+		}
+		add(t)
+	}
+	return true, nil
+}
+
 // Route returns the client of the tool with this name in the group, and the tool's own name. Only the server knows
 // whether the tool exists. If the name is a derived name that has not been listed yet, Route lists the tools; options
-// for timeouts and [WaitForReady] apply to the listing. If no member matches the name, the error is [ErrNoMember].
+// for timeouts and [WaitForReady] apply to the listing. If no member matches the name, the error is [ErrNoMember]. Route
+// starts and keeps a client with Lazy or Idle, as [Group.Client] does.
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
-	c, tool, _, err := g.route(ctx, name, options)
+	to, err := g.route(ctx, name, options)
+	defer to.release()
 	if err != nil {
 		return nil, "", err
 	}
-	return c, tool, nil
+	c, err := to.member.pin()
+	if err != nil {
+		return nil, "", err
+	}
+	return c, to.tool, nil
 }
 
-// route is like Route, but also returns the options with the remaining time. If a client could not list its tools,
-// route returns that client with the error.
-func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
+// destination is the tool of a member that a call names.
+type destination struct {
+	member  *member
+	client  *Client // nil if there is none
+	release func()  // ends the use of the client; never nil
+	tool    string  // the tool's own name
+	options []CallOption
+}
+
+// route returns the destination of a call, and the options with the remaining time. If a client could not list its
+// tools, route returns that client with the error.
+func (g *Group) route(ctx context.Context, name string, options []CallOption) (to destination, err error) {
+	to.release = func() {}
 	prefix, rest, ok := g.naming.Split(name)
 	for _, m := range g.present() {
 		if !ok || m.prefix != prefix {
 			continue
 		}
-		if !groupname.LooksLikeAlias(rest) {
-			return m.client, rest, options, nil
+		c, release, err := m.use()
+		if err != nil {
+			return to, err
 		}
-		options = m.client.cfg.timed(options, time.Now())
-		tool, err := g.original(ctx, m, name, rest, options)
-		return m.client, tool, options, err
+		to = destination{member: m, client: c, release: release, tool: rest, options: options}
+		if m.demand != nil {
+			to.options = append(options[:len(options):len(options)], WaitForReady())
+		}
+		if groupname.LooksLikeAlias(rest) {
+			to.options = c.cfg.timed(to.options, time.Now())
+			to.tool, err = g.original(ctx, to, name)
+		}
+		return to, err
 	}
 	none := fmt.Errorf("tool %q: %w; the tool names in the group begin with %s", name, ErrNoMember, g.prefixes())
-	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
+	return to, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
 }
 
 // prefixes returns the prefixes of the tools' names, in the order of the members, for an error text.
@@ -138,11 +186,11 @@ func (g *Group) prefixes() string {
 
 // original returns a tool's own name for a derived name. It looks in the last list and, if the name is not there, in a
 // new list.
-func (g *Group) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
-	if tool, ok := m.remembered(name); ok {
+func (g *Group) original(ctx context.Context, to destination, name string) (string, error) {
+	if tool, ok := to.member.remembered(name); ok {
 		return tool, nil
 	}
-	got := g.list(ctx, m, m.client.cfg.toList(options))
+	got := g.list(ctx, to.member, to.client.cfg.toList(to.options))
 	if !got.usable() {
 		return "", got.err
 	}
@@ -151,7 +199,7 @@ func (g *Group) original(ctx context.Context, m *member, name, rest string, opti
 			return strings.Clone(t.Original), nil
 		}
 	}
-	return rest, nil // the server itself reports the unknown tool
+	return to.tool, nil // the server itself reports the unknown tool
 }
 
 func (m *member) remembered(name string) (tool string, ok bool) {

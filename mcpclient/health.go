@@ -28,3 +28,24 @@ func HealthHandler(clients ...*Client) http.Handler {
 		health.Write(w, all)
 	})
 }
+
+// GroupHealthHandler is like [HealthHandler], for all members of groups. A member with Lazy or Idle whose client is not
+// running has the state stopped, and counts as ready, because the next call starts it.
+func GroupHealthHandler(groups ...*Group) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var all []health.Connection
+		for _, g := range groups {
+			for _, m := range g.present() {
+				all = append(all, m.health())
+			}
+		}
+		health.Write(w, all)
+	})
+}
+
+func (m *member) health() health.Connection {
+	if m.demand != nil {
+		return m.demand.health()
+	}
+	return m.client.core.Health(m.client.name)
+}

@@ -115,7 +115,10 @@ func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 }
 
 // tasking is the client's support of tasks.
-type tasking struct{ c *Client }
+type tasking struct {
+	c    *Client
+	open *openTasks // set before the first call; nil unless a group stops the client when it is idle
+}
 
 // declared reports whether a server may make tasks of calls.
 func (t *tasking) declared() bool {

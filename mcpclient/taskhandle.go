@@ -73,7 +73,9 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 	defer t.mu.Unlock()
 	if !t.made {
 		t.state.Status, t.over, t.into = mcp.TaskCompleted, true, r
+		return t, nil
 	}
+	c.tasks.open.add(t)
 	return t, nil
 }
 
@@ -179,6 +181,13 @@ func (t *Task) failed(ctx context.Context, err *Error) error {
 	t.mu.Unlock()
 	goesOn := func(a *asked) { a.Corr, a.Ref, a.GoesOn = origin.corr, origin.ref, true }
 	return t.c.failed(ctx, mcp.MethodCallTool, p, []CallOption{goesOn}, err)
+}
+
+// isOpen reports whether the server may still work on the task, as far as the client knows.
+func (t *Task) isOpen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.made && !t.over && !t.expired()
 }
 
 // created makes t the task that the server created in its answer to cl.

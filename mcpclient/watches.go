@@ -89,6 +89,13 @@ func (t *watches) wanted(w *watch) bool {
 	return w.wanted
 }
 
+// some reports whether the user wants any resource, or a caller is subscribing to one.
+func (t *watches) some() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.all) > 0
+}
+
 // wants reports whether the user wants the resource or a caller is subscribing to it.
 func (t *watches) wants(uri string) bool {
 	t.mu.Lock()

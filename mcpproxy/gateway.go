@@ -28,12 +28,18 @@ type GatewayOptions struct {
 	Separator string
 	NameLimit int
 
+	// ListDir and NoListDir control the cache for the lists of members with Lazy or Idle, as in [mcpclient.GroupOptions].
+	ListDir   string
+	NoListDir bool
+
 	// NoPrefix keeps the member's own names of tools, prompts and loggers. It requires exactly one member. Use it for a
 	// host and a server that share no revision of the protocol.
 	NoPrefix bool
 
 	// Patience bounds how long a host's lists and calls wait for members that are still connecting. The time starts when
 	// the host arrives or, with NoPrefix, when the request arrives. Zero means 5 s, negative means no waiting.
+	//
+	// For a member with Lazy or Idle, the time starts with the client, and is at least a minute for a call.
 	Patience time.Duration
 
 	// Policy decides which tools hosts may call, and which data they see. Its patterns match the tool names of the
@@ -60,7 +66,9 @@ type GatewayOptions struct {
 // background, and notifies hosts that lists have changed.
 //
 // Each host with a session or its own connection has its own clients to all members, so that requests and notifications
-// of a member belong to that host. HTTP requests without sessions (2026-07-28) share one client for each member.
+// of a member belong to that host. HTTP requests without sessions (2026-07-28) share one client for each member. A stdio
+// server thus has one process for each host. With Lazy and Idle of [mcpclient.Member], the process exists only while its
+// host uses the server; processes are never shared.
 type Gateway struct {
 	o        GatewayOptions
 	members  []mcpclient.Member
@@ -239,11 +247,11 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 // sessions share. Without such a call, it checks the clients of every host.
 func (g *Gateway) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mcpclient.HealthHandler(g.clients()...).ServeHTTP(w, r)
+		mcpclient.GroupHealthHandler(g.clients()...).ServeHTTP(w, r)
 	})
 }
 
-func (g *Gateway) clients() (all []*mcpclient.Client) {
+func (g *Gateway) clients() (all []*mcpclient.Group) {
 	g.mu.Lock()
 	groups := slices.Collect(maps.Keys(g.groups))
 	if g.shared != nil {
@@ -251,8 +259,8 @@ func (g *Gateway) clients() (all []*mcpclient.Client) {
 	}
 	g.mu.Unlock()
 	for _, h := range groups {
-		for _, m := range h.present() {
-			all = append(all, m.client)
+		if clients := h.group(); clients != nil {
+			all = append(all, clients)
 		}
 	}
 	return all

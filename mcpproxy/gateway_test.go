@@ -35,6 +35,13 @@ type around struct {
 // begin returns a gateway with a server for each revision. add adds features to each server.
 func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mcptest.Server)) *around {
 	t.Helper()
+	return beginWith(t, o, mcpclient.Member{}, add)
+}
+
+// beginWith is like begin. The members are like the given one.
+func beginWith(t *testing.T, o *mcpproxy.GatewayOptions, like mcpclient.Member,
+	add func(name string, s *mcptest.Server)) *around {
+	t.Helper()
 	a := &around{t: t}
 	var members []mcpclient.Member
 	for i, v := range revisions {
@@ -43,7 +50,8 @@ func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mc
 		})
 		add(memberNames[i], s)
 		a.servers = append(a.servers, s)
-		members = append(members, mcpclient.Member{Name: memberNames[i], Transport: s})
+		like.Name, like.Transport = memberNames[i], s
+		members = append(members, like)
 	}
 	var own mcpproxy.GatewayOptions
 	if o != nil {
@@ -80,16 +88,19 @@ func (a *around) host(v mcp.Version, features ...mcpclient.Feature) *mcpclient.C
 	return c
 }
 
-// eachHost runs f in a synctest bubble for a host of each revision. Each host has its own gateway.
+// eachHost runs f in a synctest bubble for a host of each revision, in front of members that always run and of members
+// that start on demand. Each host has its own gateway.
 func eachHost(t *testing.T, add func(name string, s *mcptest.Server), f func(t *testing.T, a *around, v mcp.Version)) {
-	for _, v := range revisions {
-		t.Run(string(v), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				a := begin(t, nil, add)
-				defer a.end()
-				f(t, a, v)
+	for name, like := range map[string]mcpclient.Member{"": {}, " on demand": {Lazy: true, Idle: time.Minute}} {
+		for _, v := range revisions {
+			t.Run(string(v)+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a := beginWith(t, nil, like, add)
+					defer a.end()
+					f(t, a, v)
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -128,8 +128,8 @@ func (e *hostEnd) UnsubscribeResource(ctx context.Context, uri string) error {
 func (e *hostEnd) rootsChanged(ctx context.Context, s *mcpserver.Session) {
 	if h := e.groupOf(s); h != nil {
 		for _, m := range h.present() {
-			if m.client.ProtocolVersion().Era() == mcp.Legacy {
-				_ = m.client.Notify(ctx, mcp.NotificationRootsListChanged, nil) // a disconnected member asks for the roots again
+			if c := m.running(); c != nil && c.ProtocolVersion().Era() == mcp.Legacy {
+				_ = c.Notify(ctx, mcp.NotificationRootsListChanged, nil) // a disconnected member asks for the roots again
 			}
 		}
 	}

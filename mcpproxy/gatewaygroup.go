@@ -48,7 +48,7 @@ type member struct {
 	h      *hostGroup
 	name   string
 	prefix string // prefix of the names of its tools and prompts
-	client *mcpclient.Client
+	demand bool   // the client starts at its first use, or stops when it is idle
 
 	mu         sync.Mutex
 	calls      []*request                   // guarded by mu; requests that the member is answering, oldest first
@@ -57,8 +57,9 @@ type member struct {
 	silent     bool                         // guarded by mu; a list has timed out, and a ping is still unanswered
 	unanswered bool                         // guarded by mu; a request on this connection ended without an answer
 
-	levelLock lock.Mutex       // held while the level is sent to the member
-	level     mcp.LoggingLevel // guarded by levelLock; latest level that was sent to the member
+	levelLock lock.Mutex        // held while the level is sent to the member
+	level     mcp.LoggingLevel  // guarded by levelLock; latest level that was sent to the member
+	levelOf   *mcpclient.Client // guarded by levelLock; client that has sent the level
 }
 
 func newHostGroup(g *Gateway) *hostGroup {
@@ -92,22 +93,36 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	members := make([]mcpclient.Member, len(h.g.members))
 	h.members = make([]*member, len(members))
 	for i, m := range h.g.members {
-		own := &member{h: h, name: m.Name, prefix: h.g.prefixes[i], aliases: map[string]groupname.Aliases{}}
+		own := &member{h: h, name: m.Name, prefix: h.g.prefixes[i], aliases: map[string]groupname.Aliases{},
+			demand: m.Lazy || m.Idle > 0}
 		h.members[i] = own
 		m.Options = own.options(m.Options, able)
 		members[i] = m
 	}
 	h.clients, h.failed = mcpclient.NewGroup(members, &mcpclient.GroupOptions{
-		Separator: h.g.o.Separator, NameLimit: h.g.o.NameLimit,
+		Separator: h.g.o.Separator, NameLimit: h.g.o.NameLimit, ListDir: h.g.o.ListDir, NoListDir: h.g.o.NoListDir,
 	})
 	if h.failed != nil {
 		h.members = nil
-		return h.failed
 	}
-	i := 0
-	for _, c := range h.clients.Members() {
-		h.members[i].client = c
-		i++
+	return h.failed
+}
+
+// group returns the clients, or nil before connecting and if that failed.
+func (h *hostGroup) group() *mcpclient.Group {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clients
+}
+
+// running returns the client of the member, or nil if none is running. It is not for calls: see [member.ready].
+func (m *member) running() *mcpclient.Client {
+	if all := m.h.group(); all != nil {
+		for name, c := range all.Members() {
+			if name == m.name {
+				return c
+			}
+		}
 	}
 	return nil
 }
@@ -209,14 +224,14 @@ func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
 		return
 	}
 	for _, m := range members {
-		h.background(m.sendLevel)
+		h.background(func() { m.sendLevel(h.life) })
 	}
 }
 
 // settle sends the log level to a newly connected member. If lists were answered without the member, settle notifies
 // the host.
 func (m *member) settle() {
-	m.sendLevel()
+	m.sendLevel(m.h.life)
 	m.mu.Lock()
 	missing := m.missing
 	m.missing = false
@@ -231,18 +246,19 @@ func (m *member) settle() {
 
 // sendLevel sends the level of log messages to a member. After a reconnection, the member's client itself sends the
 // level again.
-func (m *member) sendLevel() {
-	if m.levelLock.LockContext(m.h.life) != nil {
+func (m *member) sendLevel(ctx context.Context) {
+	if m.levelLock.LockContext(ctx) != nil {
 		return
 	}
 	defer m.levelLock.Unlock()
 	m.h.mu.Lock()
 	level := m.h.level
 	m.h.mu.Unlock()
-	if m.level == level {
-		return
+	c := m.running()
+	if c == nil || m.level == level && (m.levelOf == c || level == "") {
+		return // a client that starts later sends the level when it is ready
 	}
-	if err := m.client.SetLogLevel(m.h.life, level); err == nil || errors.Is(err, mcpclient.ErrUnsupported) {
-		m.level = level
+	if err := c.SetLogLevel(ctx, level); err == nil || errors.Is(err, mcpclient.ErrUnsupported) {
+		m.level, m.levelOf = level, c
 	}
 }

@@ -215,7 +215,9 @@ func (m *member) fallsSilent() {
 		return
 	}
 	m.h.background(func() {
-		_ = m.client.Ping(m.h.life, mcpclient.WithTimeout(-1)) // an error means that the connection has ended
+		if c := m.running(); c != nil {
+			_ = c.Ping(m.h.life, mcpclient.WithTimeout(-1)) // an error means that the connection has ended
+		}
 		m.mu.Lock()
 		m.silent = false
 		m.mu.Unlock()
@@ -225,30 +227,31 @@ func (m *member) fallsSilent() {
 
 // walk reads all pages of a member's list.
 func (m *member) walk(ctx context.Context, k *kind, into *list) error {
-	if err := m.ready(ctx); err != nil {
+	if items, ok := m.cached(k); ok {
+		return m.add(items, len(items), k, into)
+	}
+	c, release, err := m.ready(ctx, m.h.g.o.Patience)
+	if err != nil {
 		return err
 	}
-	if c := m.client.ServerCapabilities(); !k.has(&c) {
+	defer release()
+	if able := c.ServerCapabilities(); !k.has(&able) {
 		return nil
 	}
 	size := 0
 	var page mcp.PageParams
 	for range maxListPages {
 		var result json.RawMessage
-		if err := m.client.Call(ctx, k.method, page, &result); err != nil {
+		if err := c.Call(ctx, k.method, page, &result); err != nil {
 			return err
 		}
 		if size += len(result); size > maxListBytes && page.Cursor != nil {
 			return fmt.Errorf("the list has more than %d bytes", maxListBytes)
 		}
 		raw, _ := mcp.Object(result).Lookup(k.list)
-		n := countOf(raw)
-		taken, ok := m.h.g.listed.take(len(result), n)
-		if !ok {
-			return errListsFull
+		if err := m.add(raw, len(result), k, into); err != nil {
+			return err
 		}
-		into.taken += taken
-		into.items = append(into.items, itemsOf(raw, k)...)
 		var next string
 		if more, err := mcp.Object(result).Decode("nextCursor", &next); err != nil || !more {
 			return err
@@ -256,6 +259,25 @@ func (m *member) walk(ctx context.Context, k *kind, into *list) error {
 		page.Cursor = &next
 	}
 	return errors.New("the list has too many pages")
+}
+
+// cached returns the list of a member whose client is not ready, if the group has the list in its cache.
+func (m *member) cached(k *kind) (items json.RawMessage, ok bool) {
+	if !m.demand {
+		return nil, false
+	}
+	return m.h.group().CachedList(m.name, k.method)
+}
+
+// add adds a page of the given size in bytes to the list.
+func (m *member) add(items json.RawMessage, size int, k *kind, into *list) error {
+	taken, ok := m.h.g.listed.take(size, countOf(items))
+	if !ok {
+		return errListsFull
+	}
+	into.taken += taken
+	into.items = append(into.items, itemsOf(items, k)...)
+	return nil
 }
 
 // countOf returns the number of elements of an array.

@@ -226,18 +226,20 @@ func (g *Gateway) seen(ctx context.Context, method string, params json.RawMessag
 	return g.guard.forHost(ctx, relay.Message{Method: method, Params: params}).Params
 }
 
-// at waits until the member is ready. Then it calls f with the options for the call.
-func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOption) error) error {
-	if err := m.ready(ctx); err != nil {
+// at waits until the member is ready. Then it calls f with the member's client and the options for the call.
+func (r *request) at(ctx context.Context, m *member, f func(*mcpclient.Client, ...mcpclient.CallOption) error) error {
+	c, release, err := m.ready(ctx, max(m.h.g.o.Patience, startPatience))
+	if err != nil {
 		return err
 	}
+	defer release()
 	m.enter(r)
 	answered := false
 	defer func() { m.leave(r, answered) }()
-	r.from = m.client.ProtocolVersion()
-	err := f(r.options(ctx)...)
+	r.from = c.ProtocolVersion()
+	err = f(c, r.options(ctx)...)
 	answered = isAnswer(err)
-	return m.failure(err)
+	return m.failure(c, err)
 }
 
 // isAnswer reports whether the member knows that the call has ended.
@@ -308,40 +310,79 @@ func passedMeta(meta mcp.Meta) mcp.Meta {
 	return text
 }
 
-// ready waits until a connecting member is ready, or until the gateway's patience has passed. If the member is not
-// connected, ready returns the reason.
-func (m *member) ready(ctx context.Context) error {
-	if m.client.State() == connstate.Ready {
-		return nil
+// startPatience is how long a call waits at least for a server that starts on demand, because the server may be
+// installed first. It is the default of [mcpclient.Timeouts.Start].
+const startPatience = time.Minute
+
+// ready returns the client of the member for one use, until release. It waits until a connecting member is ready, or
+// until the gateway's patience has passed. For a member on demand, ready starts the client if necessary, and waits until
+// the given time after the start has passed. If the member is not connected, ready returns the reason.
+func (m *member) ready(ctx context.Context, demanded time.Duration) (c *mcpclient.Client, release func(), _ error) {
+	c, release, err := m.h.group().Use(m.name)
+	if err != nil {
+		return nil, nil, errGatewayStopped
 	}
+	if c.State() != connstate.Ready {
+		if err := m.await(ctx, c, demanded); err != nil {
+			release()
+			return nil, nil, err
+		}
+	}
+	if m.demand { // the client may have started for this use, so it may not have sent the host's level yet
+		limited, cancel := context.WithTimeout(ctx, watchTimeout)
+		defer cancel()
+		m.sendLevel(limited)
+	}
+	return c, release, nil
+}
+
+// await waits until the client of the member is ready, as ready describes.
+func (m *member) await(ctx context.Context, c *mcpclient.Client, demanded time.Duration) error {
 	m.h.mu.Lock()
 	until := m.h.begun.Add(m.h.g.o.Patience)
 	m.h.mu.Unlock()
-	if m.h.g.o.NoPrefix { // the host has no other member
+	switch {
+	case m.demand:
+		until = m.started().Add(demanded)
+	case m.h.g.o.NoPrefix: // the host has no other member
 		until = time.Now().Add(m.h.g.o.Patience)
 	}
 	waiting, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	if m.client.WaitForReady(waiting) == nil {
+	if c.WaitForReady(waiting) == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return m.away()
+	return m.away(c)
+}
+
+// started returns the time at which the group started the client of a member on demand.
+func (m *member) started() time.Time {
+	for _, i := range m.h.group().Inspect() {
+		if i.Name == m.name {
+			return i.Since
+		}
+	}
+	return time.Time{}
 }
 
 // away returns the error for a disconnected member. It omits the member's own error, which may contain hosts and paths.
-func (m *member) away() error {
-	s := m.client.Status()
+func (m *member) away(c *mcpclient.Client) error {
+	s := c.Status()
 	data, _ := json.Marshal(map[string]any{"server": m.name, "state": s.State, "reason": s.Reason})
+	if m.demand && c.Err() != nil {
+		return &mcp.Error{Code: mcp.CodeInternalError, Data: data, Message: fmt.Sprintf("the server %q could not be started; "+
+			"the log of the gateway has the reason, and the next call starts the server again", m.name)}
+	}
 	return &mcp.Error{Code: mcp.CodeInternalError, Data: data, Message: fmt.Sprintf("the server %q is not connected: "+
 		"its state is %v (%v) for %v; try again later", m.name, s.State, s.Reason, time.Since(s.Since).Round(time.Second))}
 }
 
 // failure returns the error of a member's call as the host sees it: the member's own error, or an error with the
 // member's name.
-func (m *member) failure(err error) error {
+func (m *member) failure(c *mcpclient.Client, err error) error {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	switch {
 	case !ok || errors.Is(err, context.Canceled):
@@ -349,7 +390,7 @@ func (m *member) failure(err error) error {
 	case e.Server != nil:
 		return e.Server
 	case errors.Is(err, mcpclient.ErrNotReady):
-		return m.away()
+		return m.away(c)
 	}
 	if _, ok := errors.AsType[*mcpclient.InputRequiredError](err); ok {
 		return err
@@ -391,9 +432,9 @@ func callTool(ctx context.Context, r *request, params json.RawMessage) (result j
 			return nil, err
 		}
 	}
-	err = r.at(ctx, t.m, func(o ...mcpclient.CallOption) (err error) {
+	err = r.at(ctx, t.m, func(c *mcpclient.Client, o ...mcpclient.CallOption) (err error) {
 		own := &mcp.CallToolParams{Name: t.own, Arguments: p.Arguments, InputRound: r.round()}
-		result, err = t.m.client.CallToolRaw(ctx, own, o...)
+		result, err = c.CallToolRaw(ctx, own, o...)
 		return err
 	})
 	return result, err
@@ -408,9 +449,9 @@ func getPrompt(ctx context.Context, r *request, params json.RawMessage) (result 
 	if err != nil {
 		return nil, err
 	}
-	err = r.at(ctx, t.m, func(o ...mcpclient.CallOption) error {
+	err = r.at(ctx, t.m, func(c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		own := &mcp.GetPromptParams{Name: t.own, Arguments: p.Arguments, InputRound: r.round()}
-		return t.m.client.Call(ctx, mcp.MethodGetPrompt, own, &result, o...)
+		return c.Call(ctx, mcp.MethodGetPrompt, own, &result, o...)
 	})
 	return result, err
 }
@@ -435,13 +476,13 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 				"no server lists the resource template %q", shown(p.Ref.URI))}
 		}
 	}
-	err = r.at(ctx, m, func(o ...mcpclient.CallOption) error {
-		if m.client.ServerCapabilities().Completions == nil && m.client.ProtocolVersion() > mcp.Version20241105 {
+	err = r.at(ctx, m, func(c *mcpclient.Client, o ...mcpclient.CallOption) error {
+		if c.ServerCapabilities().Completions == nil && c.ProtocolVersion() > mcp.Version20241105 {
 			result = json.RawMessage(`{"completion":{"values":[]}}`)
 			return nil
 		}
 		own := &mcp.CompleteParams{Ref: p.Ref, Argument: p.Argument, Context: p.Context}
-		return m.client.Call(ctx, mcp.MethodComplete, own, &result, o...)
+		return c.Call(ctx, mcp.MethodComplete, own, &result, o...)
 	})
 	return result, err
 }

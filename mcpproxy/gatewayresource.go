@@ -85,9 +85,9 @@ func readResource(ctx context.Context, r *request, params json.RawMessage) (resu
 		return nil, err
 	}
 	err = r.h.each(ctx, p.URI, func(m *member) error {
-		return r.at(ctx, m, func(o ...mcpclient.CallOption) error {
+		return r.at(ctx, m, func(c *mcpclient.Client, o ...mcpclient.CallOption) error {
 			own := &mcp.ReadResourceParams{URI: p.URI, InputRound: r.round()}
-			return m.client.Call(ctx, mcp.MethodReadResource, own, &result, o...)
+			return c.Call(ctx, mcp.MethodReadResource, own, &result, o...)
 		})
 	})
 	return result, err
@@ -119,10 +119,17 @@ func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error)
 	return mcpserver.ResourceNotFound(uri)
 }
 
-// lacksResources reports whether a member is connected and does not declare resources.
+// lacksResources reports whether a member does not declare resources: if it is connected, or according to the cache.
 func (m *member) lacksResources() bool {
-	ready := func() bool { return m.client.State() == connstate.Ready }
-	return ready() && m.client.ServerCapabilities().Resources == nil && ready() // nil without a connection, too
+	if items, ok := m.cached(resources); ok {
+		return items == nil
+	}
+	c := m.running()
+	if c == nil {
+		return false
+	}
+	ready := func() bool { return c.State() == connstate.Ready }
+	return ready() && c.ServerCapabilities().Resources == nil && ready() // nil without a connection, too
 }
 
 // unknown reports whether a member's error means that the member has no such resource. It covers all revisions and
@@ -142,7 +149,7 @@ type watched struct {
 }
 
 // watchTimeout bounds the time for a member's answer to a subscription, because the gateway reads no other message of
-// the host during this time.
+// the host during this time, and to a log level before a call.
 const watchTimeout = 10 * time.Second
 
 // enter waits until no other goroutine changes the subscription to a resource. After enter, the goroutine must call
@@ -192,11 +199,13 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 		return nil
 	}
 	return h.each(ctx, uri, func(m *member) error {
-		if err := m.ready(ctx); err != nil {
+		c, release, err := m.ready(ctx, startPatience)
+		if err != nil {
 			return err
 		}
-		if err := m.client.SubscribeResource(ctx, uri); err != nil {
-			return m.failure(err)
+		defer release() // the subscription itself keeps the client
+		if err := c.SubscribeResource(ctx, uri); err != nil {
+			return m.failure(c, err)
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -230,7 +239,11 @@ func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	if m == nil {
 		return nil
 	}
-	return m.failure(m.client.UnsubscribeResource(ctx, uri))
+	c := m.running()
+	if c == nil {
+		return nil // the subscription has ended with the client
+	}
+	return m.failure(c, c.UnsubscribeResource(ctx, uri))
 }
 
 // last removes one subscription, as watch counts them. If no subscription is left, it returns the member that has the

@@ -26,18 +26,23 @@ func (c heldContext) Deadline() (time.Time, bool) {
 func TestHostsThatShareAMemberWatchInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewScript(t)
-		c, err := mcpclient.New(s, &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})
+		clients, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "s", Transport: s,
+			Options: &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Close() }()
+		defer func() { _ = clients.Close() }()
+		c, err := clients.Client("s")
+		if err != nil {
+			t.Fatal(err)
+		}
 		v := s.Accept()
 		v.Answer(v.Expect(mcp.MethodInitialize), `{"protocolVersion":"2025-11-25","capabilities":{"resources":`+
 			`{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}`)
 		v.Expect(mcp.NotificationInitialized)
 		synctest.Wait() // until the client is ready
-		h := &hostGroup{watched: map[string]*watched{}}
-		h.members = []*member{{h: h, client: c}}
+		h := &hostGroup{watched: map[string]*watched{}, clients: clients}
+		h.members = []*member{{h: h, name: "s"}}
 		done := make(chan error, 3)
 		change := func(f func() error) {
 			go func() { done <- f() }()

@@ -54,6 +54,9 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 		options.Patience = 30 * time.Second // the host has no other server to use while it waits
 	}
 	for i := range members {
+		if m := &members[i]; m.Lazy || m.Idle > 0 {
+			m.Options.Backoff.Attempts = 0 // a call that has started a server fails if the server cannot start
+		}
 		prefix := members[i].Name + ": "
 		if p.translate {
 			prefix = ""

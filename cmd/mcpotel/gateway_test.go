@@ -83,6 +83,37 @@ func TestGatewayCombinesTheServersOfAFile(t *testing.T) {
 	}
 }
 
+// TestServersOfAFileStartOnDemand calls a server that starts at its first call, behind a gateway of two servers and of
+// one.
+func TestServersOfAFileStartOnDemand(t *testing.T) {
+	noCollector(t)
+	t.Setenv(asCommand, "1")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	file := twoDemos(t)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeAt(t, file, strings.ReplaceAll(string(text), `"command"`, `"start":"lazy","idle":"1m","command"`))
+	self := demoServerCommand(t)[1]
+	for _, c := range []struct {
+		args      []string
+		out, note string
+	}{
+		{[]string{"call", "east_divide", "a=6", "b=3", "--", self, "proxy", "--config", file}, `{"quotient":2}`, ""},
+		{[]string{"call", "divide", "a=6", "b=3", "--", self, "proxy", "--translate", "--config", file, "--server", "east"},
+			`{"quotient":2}`, ""},
+		{[]string{"proxy", "--config", file, "--server", "east"}, "", "no effect on the proxy of a single server"},
+		{[]string{"call", "--config", file, "--server", "west", "divide", "a=6", "b=3"}, `{"quotient":2}`, ""},
+	} {
+		code, out, stderr := runs(t, c.args...)
+		if code != exitOK || !strings.Contains(out, c.out) || c.note != "" && !strings.Contains(stderr, c.note) {
+			t.Errorf("%v: got exit code %d, %s%s, want %s %s", c.args, code, out, stderr, c.out, c.note)
+		}
+	}
+}
+
 // TestAGatewayListens serves two demo servers as one server at a URL, and checks the health of both.
 func TestAGatewayListens(t *testing.T) {
 	noCollector(t)

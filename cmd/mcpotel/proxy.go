@@ -115,6 +115,10 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		return p.serveMany(ctx, o, members, policy)
 	}
 	m := members[0]
+	if m.Lazy || m.Idle > 0 {
+		_ = printLine(p.streams.err,
+			p.file.path+`: "start" and "idle" have no effect on the proxy of a single server; add --translate`)
+	}
 	if err := p.connectTo(&m, ""); err != nil {
 		return err
 	}

@@ -149,6 +149,9 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 		free()
 		return nil, err
 	}
+	for i := range members { // the command uses all servers at once, and ends soon
+		members[i].Lazy, members[i].Idle = false, 0
+	}
 	g, err := mcpclient.NewGroup(members, nil)
 	if err != nil {
 		wait.end()

@@ -61,10 +61,11 @@ func leads(to string) bool {
 }
 
 // WithClients shows only these clients, in this order, even after they have ended. Without this option the page shows
-// all running clients of the process. WithClients() without arguments shows no clients.
+// all running clients of the process, and the members of groups whose clients start on demand. WithClients() without arguments shows no clients.
 func WithClients(clients ...Client) Option {
 	return func(h *handler) {
 		h.clients, h.endedClients = func() []Client { return clients }, none
+		h.members = func() []running.Member { return nil }
 	}
 }
 
@@ -83,8 +84,8 @@ func LocalOnly() Option { return func(h *handler) { h.local = true } }
 // Handler returns the debug page.
 func Handler(options ...Option) http.Handler {
 	running.Watch()
-	h := &handler{clients: runningClients, servers: runningServers, endedClients: running.Clients.Ended,
-		endedServers: running.Servers.Ended}
+	h := &handler{clients: runningClients, servers: runningServers, members: running.Members.All,
+		endedClients: running.Clients.Ended, endedServers: running.Servers.Ended}
 	for _, o := range options {
 		o(h)
 	}
@@ -97,6 +98,7 @@ func Handler(options ...Option) http.Handler {
 type handler struct {
 	clients func() []Client
 	servers func() []Server
+	members func() []running.Member // members of groups whose clients start on demand
 
 	endedClients, endedServers func() int // number of ended clients or servers that are not shown
 

@@ -26,6 +26,7 @@ type overview struct {
 	Process process          `json:"process"`
 	Clients []inspect.Client `json:"clients"`
 	Servers []inspect.Server `json:"servers"`
+	Members []inspect.Member `json:"on_demand,omitempty"` // members of groups whose clients start on demand
 }
 
 // process identifies this process.
@@ -54,6 +55,9 @@ func (h *handler) look() *overview {
 		i := c.Inspect()
 		i.Recent = nil
 		o.Clients = append(o.Clients, i)
+	}
+	for _, m := range h.members() {
+		o.Members = append(o.Members, m.Inspect())
 	}
 	for _, s := range h.servers() {
 		i := s.Inspect()
@@ -89,6 +93,8 @@ type overviewModel struct {
 	Fleet       fleetModel
 	Servers     []serverRow
 	More        int // number of servers that are not shown
+	Members     []memberRow
+	MoreMembers int // number of members that are not shown
 	Oldest      []callRow
 	Calls       int // number of calls in flight that are not in the list of the oldest
 }
@@ -113,6 +119,27 @@ func rowOf(c *inspect.Client) clientRow {
 	return row
 }
 
+// memberRow is a member of a group whose client starts on demand.
+type memberRow struct {
+	inspect.Member
+	Href string        // page of the client; empty if none is running
+	For  time.Duration // time since the latest start or stop
+}
+
+func memberRows(o *overview) (rows []memberRow, more int) {
+	for _, m := range o.Members[:min(len(o.Members), maxRows)] {
+		row := memberRow{Member: m}
+		if m.Client != 0 {
+			row.Href = "?client=" + number(m.Client)
+		}
+		if !m.Since.IsZero() {
+			row.For = o.Time.Sub(m.Since)
+		}
+		rows = append(rows, row)
+	}
+	return rows, len(o.Members) - len(rows)
+}
+
 type serverRow struct {
 	inspect.Server
 	Href    string
@@ -123,6 +150,7 @@ type serverRow struct {
 func (h *handler) overviewPage(o *overview, chosen choice) *overviewModel {
 	m := &overviewModel{overview: *o, Up: o.Time.Sub(o.Process.Since), Fleet: fleetModel{choice: chosen},
 		EndedClients: h.endedClients(), EndedServers: h.endedServers()}
+	m.Members, m.MoreMembers = memberRows(o)
 	var unready, inFlight int
 	var sum traffic
 	var wanted []*inspect.Client

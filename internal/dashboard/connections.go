@@ -123,6 +123,29 @@ var connections = Dashboard{
 					{Field: "A", Title: "Clients", Unit: "short"},
 				}},
 		}},
+		{"Processes of stdio servers", []Panel{
+			{Title: "Memory", Unit: "bytes", Empty: "no stdio server runs on Linux", Stacked: true,
+				Text: "Resident memory of each server: of its process and the processes that it has started. A line that only " +
+					"rises is a leak. For servers that are rarely used, set start and idle in the configuration: see the guide " +
+					"on-demand.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name", clientSeries("process_memory_usage_bytes").String()),
+					Legend: "{{mcp_client_name}}"}}},
+			{Title: "Processes", Unit: "short", Empty: "no stdio server runs on Linux", Stacked: true,
+				Text: "Processes of each server. A number that only rises means that the server does not end its child " +
+					"processes.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name", clientSeries("mcp_client_process_active").String()),
+					Legend: "{{mcp_client_name}}"}}},
+			{Title: "CPU", Unit: "short", Empty: "no stdio server runs on Linux", Stacked: true,
+				Text: "CPUs that each server uses, for its own work and in the kernel. A server that is busy without calls " +
+					"wastes power.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name, cpu_mode",
+					rate(clientSeries("process_cpu_time_seconds_total"), perPoint)), Legend: "{{mcp_client_name}} {{cpu_mode}}"}}},
+			{Title: "Uptime", Unit: "s", Empty: "no stdio server runs on Linux",
+				Text: "Time since the latest start of each server. A line that falls shows a restart. The table of transitions " +
+					"above has the reasons.",
+				Queries: []Query{{Expr: "min by (mcp_client_name) (" + clientSeries("process_uptime_seconds").String() + ")",
+					Legend: "{{mcp_client_name}}"}}},
+		}},
 		{"Groups of clients", []Panel{
 			{Title: "Clients by group", Kind: Table, Empty: "no client is in a group", Width: 24, Height: 8,
 				Text: "Clients of each group, by state. If a process has more clients than the metrics distinguish, the others " +

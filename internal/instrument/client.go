@@ -21,6 +21,7 @@ type Client struct {
 	state      atomic.Uint32 // a connstate.State
 	tombstones atomic.Int32  // number of tombstones that the metric counts
 	queue      atomic.Pointer[func() int]
+	process    atomic.Pointer[func() int]
 	server     atomic.Pointer[implementation] // implementation of the latest server; nil before the first connection
 	listed     atomic.Pointer[ToolList]       // latest list of tools; nil before the first list
 }
@@ -142,6 +143,19 @@ func (c *Client) Queue(length func() int) {
 	}
 }
 
+// Process sets the function that returns the process id of the server, or 0 if no process runs. Each collection of
+// metrics calls pid until the next call of Process or [Client.Close], so pid must be quick. A nil pid means that the
+// server is not a process of this client.
+func (c *Client) Process(pid func() int) {
+	switch {
+	case c == nil:
+	case pid == nil:
+		c.process.Store(nil)
+	default:
+		c.process.Store(new(pid))
+	}
+}
+
 // Close removes the client from the gauges, logs the counts of suppressed records, and waits until the log handler
 // has all records. Operations may still end afterwards.
 func (c *Client) Close() {
@@ -153,6 +167,7 @@ func (c *Client) Close() {
 	c.Tombstones(-int(c.tombstones.Load()))
 	c.logs.flush()
 	c.queue.Store(nil)
+	c.process.Store(nil)
 	_ = c.logs.wait(context.Background()) // no error: the context never ends
 }
 

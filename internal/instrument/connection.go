@@ -155,6 +155,17 @@ func (c *Client) CloseFailed(err error) {
 	}
 }
 
+// ListsUncached logs that the lists of a server were not read from the cache or not written to it. err is the reason.
+func (c *Client) ListsUncached(err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs.enabled(ctx, slog.LevelWarn) {
+		c.logs.emit(ctx, slog.LevelWarn, names.EventMCPClientListCacheFailed,
+			appendText(nil, names.KeyExceptionMessage, c.textOf(ctx, err))...)
+	}
+}
+
 // OutputUnchecked logs that the client does not validate the output of a tool. err is the reason.
 func (c *Client) OutputUnchecked(tool string, err error) {
 	c.warnAboutTool(names.EventMCPClientToolOutputUnchecked, words.MethodCallTool, tool, err)

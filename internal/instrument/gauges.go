@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// gauges holds the metrics that are read at collection: the state, queue and tools of each open client, and the queue
-// and session of each connection of a server. One callback reads all of them. The callback is registered only while
+// gauges holds the metrics that are read at collection: the state, queue, process and tools of each open client, and
+// the queue and session of each connection of a server. One callback reads all of them. The callback is registered only while
 // there are clients or connections, so that the provider keeps no ended client in memory.
 type gauges struct {
 	meter metric.Meter
@@ -30,7 +30,8 @@ type gauges struct {
 	connections map[*connection]struct{} // of servers
 	callers     map[string]*callers      // key: name of the server
 	// shown holds the names that the last observation of the state included, if the limit of names was exceeded.
-	shown map[gaugeKey]bool
+	shown     map[gaugeKey]bool
+	processes processTimes // guarded by mu
 }
 
 // Connection holds functions that read the current state of a server's connection, or of a session over HTTP. Each
@@ -75,6 +76,7 @@ func (g *gauges) remove(c *Client) {
 	g.change(func() {
 		if i := slices.Index(g.clients, c); i >= 0 {
 			g.clients = slices.Delete(g.clients, i, i+1)
+			g.processes.ended(c)
 		}
 	})
 }
@@ -101,7 +103,8 @@ func (g *gauges) change(f func()) {
 	case n > 0 && g.registration == nil:
 		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverInfo,
 			g.ins.toolsSize, g.ins.toolsTokens, g.ins.toolSize, g.ins.toolTokens, g.ins.serverQueueLength, g.ins.sessions,
-			g.ins.capacityUsage, g.ins.capacityLimit, g.ins.memoryUsage, g.ins.memoryLimit)
+			g.ins.capacityUsage, g.ins.capacityLimit, g.ins.memoryUsage, g.ins.memoryLimit,
+			g.ins.processMemory, g.ins.processes, g.ins.processTime, g.ins.processUptime)
 	case n == 0 && g.registration != nil:
 		err = g.registration.Unregister()
 		g.registration = nil

@@ -72,6 +72,7 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	c.Tombstones(1)
 	c.ProcessExit(instrument.ProcessExit{})
 	c.CloseFailed(io.EOF)
+	c.ListsUncached(io.EOF)
 	c.OutputUnchecked("search", io.EOF)
 	c.ToolRejected("search", io.EOF)
 	c.IconsRejected("tools/list", io.EOF)

@@ -48,6 +48,10 @@ type instruments struct {
 	queueLength metric.Int64ObservableGauge
 	serverInfo  metric.Int64ObservableUpDownCounter
 
+	processMemory, processes metric.Int64ObservableUpDownCounter
+	processTime              metric.Float64ObservableCounter
+	processUptime            metric.Float64ObservableGauge
+
 	toolsSize, toolsTokens metric.Int64ObservableGauge // for whole lists
 	toolSize, toolTokens   metric.Int64ObservableGauge // for each definition
 	toolResult             metric.Int64Histogram
@@ -190,6 +194,11 @@ func newInstruments(m metric.Meter) *instruments {
 		policy:      build(m.Int64Counter, names.MetricMCPServerPolicyDecisions),
 		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
 		queueLength: build(m.Int64ObservableGauge, names.MetricMCPClientSendQueueLength),
+
+		processMemory: build(m.Int64ObservableUpDownCounter, names.MetricProcessMemoryUsage),
+		processes:     build(m.Int64ObservableUpDownCounter, names.MetricMCPClientProcessActive),
+		processTime:   build(m.Float64ObservableCounter, names.MetricProcessCpuTime),
+		processUptime: build(m.Float64ObservableGauge, names.MetricProcessUptime),
 
 		serverInfo:  build(m.Int64ObservableUpDownCounter, names.MetricMCPClientServerInfo),
 		executeTool: histogram(m.Float64Histogram, names.MetricGenAIExecuteToolDuration),

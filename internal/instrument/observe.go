@@ -64,6 +64,7 @@ func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	g.observeStates(o, clients)
 	g.observeServersOf(o, clients)
 	g.observeTools(o, clients)
+	g.observeProcesses(o, clients)
 	queues := map[gaugeKey]int64{}
 	for _, c := range clients {
 		if length := c.queue.Load(); length != nil {

@@ -40,6 +40,7 @@ func TestRedactorSeesEveryErrorText(t *testing.T) {
 				Attempt: attempt.Ref(), Err: err,
 			})
 			c.CloseFailed(err)
+			c.ListsUncached(err)
 			c.OutputUnchecked("search", err)
 			c.ToolRejected("search", err)
 			c.SubscriptionLost("file:///etc/motd", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,6 +102,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c := instrument.NewClient(tel, "files", network, instrument.WithGroup("tenant-1"))
 	authorizing(t, c)
 	c.Queue(func() int { return 3 })
+	c.Process(os.Getpid)
 	p := connecting(t, c)
 	calling(t, c, p)
 	answering(t, c, p)
@@ -114,6 +116,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ProcessExit(instrument.ProcessExit{PID: 17})
 	c.ProcessExit(instrument.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))
+	c.ListsUncached(errors.New("the file is ignored: it belongs to another server"))
 	c.Untold(3)
 	c.OutputUnchecked("search", errors.New("unsupported regular expression: invalid or unsupported Perl syntax: `(?=`"))
 	c.ToolRejected("search", errors.New("the header name must not be empty"))

@@ -14,16 +14,20 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 )
 
-// Client and Server are implemented by clients and servers, so that this package does not depend on them.
+// Client, Server and Member are implemented by clients, servers and members of groups, so that this package does not
+// depend on them.
 type (
 	Client interface{ Inspect() inspect.Client }
 	Server interface{ Inspect() inspect.Server }
+	Member interface{ Inspect() inspect.Member }
 )
 
-// Clients and Servers are the active clients and servers of the process.
+// Clients and Servers are the active clients and servers of the process. Members are the members of groups whose clients
+// start on demand.
 var (
 	Clients Set[Client]
 	Servers Set[Server]
+	Members Set[Member]
 )
 
 // watched is true once the process has code that inspects its clients and servers.

@@ -69,6 +69,9 @@ type Server struct {
 
 	NoListening bool // the file has "listen": false, see [mcpclient.Options]
 
+	Lazy bool          // the file has "start": "lazy", see [mcpclient.Member]
+	Idle time.Duration // see [mcpclient.Member]; zero if the file has none
+
 	// For a program:
 	Command string
 	Args    []string
@@ -113,7 +116,9 @@ func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 			o.RequestTimeout = s.Timeout
 		}
 		o.NoListening = o.NoListening || s.NoListening
-		members = append(members, mcpclient.Member{Name: s.Name, Transport: s.Transport(), Options: &o})
+		members = append(members, mcpclient.Member{
+			Name: s.Name, Transport: s.Transport(), Options: &o, Lazy: s.Lazy, Idle: s.Idle,
+		})
 	}
 	return members
 }

@@ -67,17 +67,19 @@ func TestServersAreReadInTheirOrder(t *testing.T) {
 
 func TestMembersHaveSettingsFromFile(t *testing.T) {
 	c := servers(t, `{
-		"run": {"command": "srv", "args": ["x"], "env": {"B": "2", "A": "1"}, "cwd": "/w", "timeout": 5000, "listen": false},
+		"run": {"command": "srv", "args": ["x"], "env": {"B": "2", "A": "1"}, "cwd": "/w", "timeout": 5000, "listen": false,
+			"start": "lazy", "idle": "5m"},
 		"off": {"disabled": true},
-		"web": {"url": "http://x/mcp", "headers": {"K": "v"}, "type": "http", "listen": true},
+		"web": {"url": "http://x/mcp", "headers": {"K": "v"}, "type": "http", "listen": true, "start": "eager",
+			"idle": 90000},
 		"old": {"url": "http://x/sse", "type": "sse"},
 		"any": {"url": "http://x/any"}
 	}`)
 	shared := &mcpclient.Options{Name: "shared", RequestTimeout: time.Hour, Limits: mcpclient.Limits{Frame: 7}}
 	var got []string
 	for _, m := range c.Members(shared) {
-		line := fmt.Sprintf("%s %s %v %d %t", m.Name, m.Options.Name, m.Options.RequestTimeout, m.Options.Limits.Frame,
-			m.Options.NoListening)
+		line := fmt.Sprintf("%s %s %v %d %t %t %v", m.Name, m.Options.Name, m.Options.RequestTimeout,
+			m.Options.Limits.Frame, m.Options.NoListening, m.Lazy, m.Idle)
 		switch tr := m.Transport.(type) {
 		case transport.Stdio:
 			line += fmt.Sprint(" ", tr.Command, tr.Args, tr.Env, tr.Dir)
@@ -87,10 +89,10 @@ func TestMembersHaveSettingsFromFile(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"run run 5s 7 true srv[x] [PATH=/bin A=1 B=2]/w",
-		"web web 1h0m0s 7 false http://x/mcpmap[K:[v]] 1",
-		"old old 1h0m0s 7 false http://x/ssemap[] 2",
-		"any any 1h0m0s 7 false http://x/anymap[] 0",
+		"run run 5s 7 true true 5m0s srv[x] [PATH=/bin A=1 B=2]/w",
+		"web web 1h0m0s 7 false false 1m30s http://x/mcpmap[K:[v]] 1",
+		"old old 1h0m0s 7 false false 0s http://x/ssemap[] 2",
+		"any any 1h0m0s 7 false false 0s http://x/anymap[] 0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || shared.Name != "shared" {
 		t.Errorf("members (-want +got):\n%s", diff)
@@ -181,6 +183,12 @@ func TestErrorsNameThePositionWithoutSecrets(t *testing.T) {
 			"config: mcpServers.a.disabled: got a string, want true or false"},
 		"listen": {`{"mcpServers":{"a":{"command":"x","listen":"no"}}}`,
 			"config: mcpServers.a.listen: got a string, want true or false"},
+		"start": {`{"mcpServers":{"a":{"command":"x","start":"later"}}}`,
+			`config: mcpServers.a.start: unknown start; use "lazy", or "eager" for the default`},
+		"idle": {`{"mcpServers":{"a":{"command":"x","idle":"soon"}}}`,
+			`config: mcpServers.a.idle: invalid idle time; use a number of milliseconds, or a string such as "5m"`},
+		"a negative idle time": {`{"mcpServers":{"a":{"command":"x","idle":"-5m"}}}`,
+			"config: mcpServers.a.idle: the idle time must be more than zero"},
 		"not set": {`{"mcpServers":{"a":{"command":"x","env":{"K":"hunter2 ${MISSING} ${GONE}"}}}}`,
 			"config: mcpServers.a.env.K: the environment variable MISSING is not set\nthe environment variable GONE is not set"},
 		"a command not set": {`{"mcpServers":{"a":{"command":"${MISSING}"}}}`,

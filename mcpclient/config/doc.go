@@ -34,6 +34,9 @@
 //   - disabled: true skips the server without reading its other members.
 //   - listen: false stops the client from listening for changes. Use it for a server that stops answering after such a
 //     request; see NoListening of [mcpclient.Options] for the consequences.
+//   - start: "lazy" starts the server at its first use; the default is "eager". See Lazy of [mcpclient.Member].
+//   - idle: the time without use after which the server stops, in milliseconds or with a unit ("5m"). See Idle of
+//     [mcpclient.Member].
 //   - timeout: the limit for each request, in milliseconds, or as a string with a unit ("30s").
 //
 // In command, args, env, cwd, url and headers, the environment variable VAR replaces ${VAR} and ${env:VAR}. VAR must be

@@ -241,13 +241,35 @@ func (p *parser) kindOf(path string, v jsontext.Value) Type {
 	return ""
 }
 
-// timeout returns a duration, given as a number of milliseconds or as a string with a unit.
+// lazy reports whether the server starts at its first use.
+func (p *parser) lazy(path string, v jsontext.Value) bool {
+	switch s := p.text(path, v); s {
+	case "lazy":
+		return true
+	case "eager", "":
+	default:
+		p.fail(path, `unknown start; use "lazy", or "eager" for the default`)
+	}
+	return false
+}
+
+// timeout returns the limit for each request.
 func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
+	return p.duration(path, v, "timeout", "30s")
+}
+
+// idle returns the time without use after which the server stops.
+func (p *parser) idle(path string, v jsontext.Value) time.Duration {
+	return p.duration(path, v, "idle time", "5m")
+}
+
+// duration returns a duration, given as a number of milliseconds or as a string with a unit.
+func (p *parser) duration(path string, v jsontext.Value, what, example string) time.Duration {
 	var d time.Duration
 	if v.Kind() == '"' {
 		var err error
 		if d, err = time.ParseDuration(p.text(path, v)); err != nil {
-			p.fail(path, `invalid timeout; use a number of milliseconds, or a string such as "30s"`)
+			p.fail(path, `invalid %s; use a number of milliseconds, or a string such as "%s"`, what, example)
 			return 0
 		}
 	} else {
@@ -259,11 +281,11 @@ func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
 			ms = float64(math.MaxInt64/time.Millisecond - 1)
 		}
 		if d = time.Duration(ms * float64(time.Millisecond)); ms > 0 && ms < 1000 {
-			p.warn(path, "the number is in milliseconds, so the timeout is less than a second")
+			p.warn(path, "the number is in milliseconds, so the %s is less than a second", what)
 		}
 	}
 	if d <= 0 {
-		p.fail(path, "the timeout must be more than zero")
+		p.fail(path, "the %s must be more than zero", what)
 	}
 	return d
 }

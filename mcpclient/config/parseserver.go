@@ -58,6 +58,10 @@ func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
 		s.Timeout = p.timeout(path, v)
 	case "listen":
 		s.NoListening = !p.truth(path, v)
+	case "start":
+		s.Lazy = p.lazy(path, v)
+	case "idle":
+		s.Idle = p.idle(path, v)
 	case "disabled":
 	default:
 		p.warn(path, "the member is unknown and is ignored")

@@ -28,7 +28,7 @@ func TestWordsAreStable(t *testing.T) {
 	reasons := []string{
 		"_OTHER", "transport_up", "open_failed", "refused", "negotiated", "negotiation_failed", "probe_lost",
 		"init_timeout", "transport_down", "session_gone", "invalid_streak", "frame_too_large", "delay_elapsed",
-		"stop_requested", "transport_closed", "close_timeout",
+		"stop_requested", "transport_closed", "close_timeout", "idle",
 	}
 	if got := words(connstate.Reasons()); !slices.Equal(got, reasons) {
 		t.Errorf("reason words changed: got %q, want %q", got, reasons)

@@ -42,6 +42,8 @@ const (
 	ReasonTransportClosed
 	// ReasonCloseTimeout: the client was closed or refused, and its connection took too long to close.
 	ReasonCloseTimeout
+	// ReasonIdle: a group stopped the client of a member, because nothing had used it for a time.
+	ReasonIdle
 )
 
 var reasonWords = [...]string{
@@ -61,6 +63,7 @@ var reasonWords = [...]string{
 	ReasonStopRequested:     "stop_requested",
 	ReasonTransportClosed:   "transport_closed",
 	ReasonCloseTimeout:      "close_timeout",
+	ReasonIdle:              "idle",
 }
 
 // Reasons returns all reasons. [ReasonOther] is the first.

@@ -89,12 +89,12 @@ func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 	return v
 }
 
-// sceneURL returns the address of a scene's trace, even if the scene is folded.
+// sceneURL returns the address of a scene's trace, the oldest with this title, even if the scene is folded.
 func sceneURL(t *testing.T, title string) string {
 	t.Helper()
 	tab := open(t, Desktop, demoURL)
 	return eval[string](t, tab, `[...document.querySelectorAll("#traces a, #connecting a")]
-		.find(a => a.textContent.includes(%q)).href`, title)
+		.findLast(a => a.textContent.includes(%q)).href`, title)
 }
 
 // pages returns one page of each kind in the demo, by name.

@@ -23,7 +23,8 @@ var exceptions = []exception{
 		"mcpserver.registry.*", "mcpserver.sealer.keys",
 		"mcpserver.Session.values", "mcpserver.Session.hosts",
 		"mcpserver/store.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
-		"internal/running.Set.all", "internal/instrument.gauges.*",
+		"internal/running.Set.all", "internal/instrument.gauges.*", "internal/instrument.processTimes.open",
+		"mcpclient.openTasks.all", "mcpclient.Options.Features",
 		"internal/instrument/series.Census.all",
 	}},
 	{"Hold weak references: a referenced value is freed with its last user, and its key at the next sweep",
@@ -39,7 +40,7 @@ var exceptions = []exception{
 		"internal/recording.comparison.found",
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
-		"internal/client/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
+		"internal/client/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient.destination.options", "mcpclient/transport.Message.Header",
 		"mcpclient/transport.recall.ended",
 		"mcpclient/auth.flow.requestedBefore", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",

@@ -57,6 +57,16 @@ var clientArea = area{
 			weighs: "mcpclient.Options.CacheSize", holder: ofClient,
 		},
 		{
+			what:  "Cached lists of a server that starts on demand, in a file or in memory",
+			where: []string{"mcpclient.listCache.memory", "mcpclient.cacheFile.Lists"},
+			bound: "{bytes mcpclient.maxCachedLists} and {mcpclient.maxCachePages} pages a list; the files of all servers " +
+				"{bytes mcpclient.maxCacheDir}",
+			full: "the lists are not cached, so the server starts to list its tools, and a record has the reason; the oldest " +
+				"files are removed",
+			test:   "mcpclient.TestLargeListsAreNotCached",
+			weighs: "mcpclient.maxCachedLists", holder: ofClient,
+		},
+		{
 			what:  "Known tools of the server: output schemas and mirrored parameters",
 			where: []string{"mcpclient.toolTable.list", "mcpclient.toolTable.m"},
 			bound: "{bytes mcpclient.toolRoom}, each for a complete list and for the list being fetched; replaced by each " +

@@ -246,7 +246,7 @@ var telemetryArea = area{
 		{
 			what: "Attribute sets of metrics, of all clients and servers together",
 			where: []string{"internal/instrument/series.Budget.taken", "internal/instrument.gauges.shown",
-				"internal/instrument/series.Groups.set"},
+				"internal/instrument/series.Groups.set", "internal/instrument.processTimes.closed"},
 			bound: "{internal/instrument/words.MaxSets} for each instrument, and " +
 				"{internal/instrument/words.MaxGroups} groups",
 			full: "names of tools, and then of clients, become _OTHER",

@@ -33,11 +33,23 @@ func (l *openLink) run() {
 		return
 	}
 	c.Telemetry.Queue(l.queued)
+	if c.infoOf(l.conn).PID != 0 {
+		c.Telemetry.Process(l.process)
+	}
 	l.negotiate(ctx, attempt)
 }
 
 // queued returns the number of messages that wait to be written.
 func (l *openLink) queued() int { return l.core.infoOf(l.conn).Queued }
+
+// process returns the id of the server's process, or 0 if the process has ended.
+func (l *openLink) process() int {
+	info := l.core.infoOf(l.conn)
+	if info.Exit != nil {
+		return 0
+	}
+	return info.PID
+}
 
 // infoOf returns the Info of a connection. If the transport panics, the Info is empty.
 func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {

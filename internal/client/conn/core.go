@@ -120,8 +120,18 @@ func (c *Conn) Draining() bool {
 
 // Stop ends the core. It then waits for the core's goroutines until they end, a quarter of CloseTimeout has passed, or
 // ctx ends.
-func (c *Conn) Stop(ctx context.Context) error {
-	c.step(machine.Input{Event: machine.Stop}, nil)
+func (c *Conn) Stop(ctx context.Context) error { return c.stop(ctx, machine.Stop) }
+
+// StopIdle is like Stop, for a client that nothing uses. It also waits until the connection is closed, which takes
+// longer if a process does not end in time: see Close of transport.Conn.
+func (c *Conn) StopIdle() {
+	_ = c.stop(context.Background(), machine.Idle) // always nil: the context does not end
+	c.acquire(nil)
+	c.release()
+}
+
+func (c *Conn) stop(ctx context.Context, why machine.Event) error {
+	c.step(machine.Input{Event: why}, nil)
 	select {
 	case <-c.Base.Done():
 	case <-ctx.Done():

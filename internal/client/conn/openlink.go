@@ -77,6 +77,7 @@ func (l *openLink) close() {
 	c := l.core
 	if l.conn != nil {
 		c.Telemetry.Queue(nil)
+		c.Telemetry.Process(nil)
 		if l.mayClose() {
 			l.closeConn()
 		} else {

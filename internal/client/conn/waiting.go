@@ -34,7 +34,7 @@ func (c *Conn) Health(name string) health.Connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return health.Connection{
-		Name: name, State: c.m.State, Reason: c.m.Reason, Since: c.m.Since.UTC(), Attempt: c.m.Attempt,
+		Name: name, State: health.StateOf(c.m.State), Reason: c.m.Reason, Since: c.m.Since.UTC(), Attempt: c.m.Attempt,
 		Draining: c.draining,
 	}
 }

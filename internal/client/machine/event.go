@@ -64,6 +64,8 @@ const (
 	UserCall
 	// Elapsed: the deadline of the machine has passed.
 	Elapsed
+	// Idle: the owner of the client stops it, because nothing has used it for a time.
+	Idle
 	// Stop: the user closes the client with Close or Shutdown.
 	Stop
 	// TransportClosed: the client is closing, and its connection is closed.
@@ -107,6 +109,7 @@ var events = [eventCount]struct {
 	SweepDue:          {name: "SweepDue"},
 	UserCall:          {name: "UserCall"},
 	Elapsed:           {name: "Elapsed"},
+	Idle:              {"Idle", connstate.ReasonIdle},
 	Stop:              {"Stop", connstate.ReasonStopRequested},
 	TransportClosed:   {"TransportClosed", connstate.ReasonTransportClosed},
 }

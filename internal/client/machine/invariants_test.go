@@ -59,7 +59,7 @@ func (s *step) check(w world) world {
 }
 
 // unscoped are the events that do not come from a connection.
-var unscoped = on(CallTimeout, CallerLeft, SendBusy, SweepDue, UserCall, Elapsed, Stop, TransportClosed)
+var unscoped = on(CallTimeout, CallerLeft, SendBusy, SweepDue, UserCall, Elapsed, Idle, Stop, TransportClosed)
 
 func (s *step) stale() bool { return !unscoped.has(s.in.Event) && s.in.Epoch != s.m.Epoch }
 
@@ -107,7 +107,7 @@ func (s *step) carryOut(w world) world {
 			s.require(w.link == open && !w.pulled, "one frame is asked for at a time")
 			w.pulled = true
 		case HangUp:
-			s.require(w.link != none || s.in.Event == Stop, "what is hung up was open")
+			s.require(w.link != none || s.in.Event == Stop || s.in.Event == Idle, "what is hung up was open")
 			w.link, w.pulled = none, false
 		case StoreSession:
 			w.stored = true

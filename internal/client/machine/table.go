@@ -68,11 +68,11 @@ var table = []row{
 	{in(backoff), on(Elapsed), do(Dial), starting},
 
 	// The client ends.
-	{in(starting, initializing, ready, backoff), on(Stop), do(FailShutdown, HangUp), closing},
+	{in(starting, initializing, ready, backoff), on(Stop, Idle), do(FailShutdown, HangUp), closing},
 	{in(closing), on(TransportClosed, Elapsed), do(End), done},
 	{in(closing), on(UserCall), do(RefuseShutdown), same},
-	{in(closing), on(Stop), nothing, same},
-	{in(closing), otherThan(TransportClosed, Elapsed, UserCall, Stop), nothing, same},
+	{in(closing), on(Stop, Idle), nothing, same},
+	{in(closing), otherThan(TransportClosed, Elapsed, UserCall, Stop, Idle), nothing, same},
 
 	// Events of a connection that is not open are ignored.
 	{in(starting, backoff), on(TransportDown, SessionGone), nothing, same},

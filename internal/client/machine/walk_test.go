@@ -177,7 +177,7 @@ func (w *walk) wantReadyWithinReach() {
 	}
 }
 
-// wantStopToEnd checks that a stop and the close timeout end every machine.
+// wantStopToEnd checks that a stop, by the user or because the client is idle, and the close timeout end every machine.
 func (w *walk) wantStopToEnd() {
 	for n, m := range w.nodes {
 		if m.Ended {

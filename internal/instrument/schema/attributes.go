@@ -62,6 +62,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyProcessPID, Int, "", nil, Unbounded, Convention, "Id of the server's process."},
 	{names.KeyProcessExitCode, Int, "", nil, Unbounded, Convention,
 		"Exit code of the server's process; -1 if a signal ended it."},
+	{names.KeyCpuMode, String, "", words.CPUModes, Closed, Convention,
+		"Mode of the CPU: user for the program's own work, system for the work of the kernel for the program."},
 	{names.KeyExceptionType, String, "", nil, Unbounded, Convention,
 		"Type of the error: the result of its ErrorType method, else its Go type, else error.type. After a panic," +
 			" the Go type of the value."},

@@ -184,6 +184,10 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientConnectionCloseFailed, atWarn,
 		slices.Concat(required(names.KeyMCPClientName), when(names.KeyExceptionMessage)), false, "", "", nil, Experimental,
 		"Closing a connection left something open, such as a process that the kernel does not end."},
+	{names.EventMCPClientListCacheFailed, atWarn,
+		slices.Concat(required(names.KeyMCPClientName), when(names.KeyExceptionMessage)), false, "", "", nil, Experimental,
+		"The cached lists of a server that starts on demand cannot be used, read or written. The file is ignored; the " +
+			"server starts to list its tools."},
 	{names.EventMCPClientLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,

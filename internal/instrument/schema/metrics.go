@@ -96,6 +96,18 @@ var metrics = counted([]metricRow{
 		"Time for which a message waited before it was written."},
 	{names.MetricMCPClientSendQueueLength, ObservableGauge, "{message}", nil, required(names.KeyMCPClientName),
 		Experimental, "Messages that wait to be written."},
+	{names.MetricProcessMemoryUsage, ObservableUpDownCounter, "By", nil, required(names.KeyMCPClientName), Convention,
+		"Resident memory of a stdio server: of its process, the processes that it has started, and its process group. " +
+			"Only on Linux, as all metrics of processes. Memory that processes share counts for each of them."},
+	{names.MetricProcessCpuTime, ObservableCounter, "s", nil, required(names.KeyMCPClientName, names.KeyCpuMode),
+		Convention, "CPU time of a stdio server's processes, over all its starts. The time between the last " +
+			"collection and the end of a process is missing."},
+	{names.MetricProcessUptime, ObservableGauge, "s", nil, required(names.KeyMCPClientName), Convention,
+		"Time since the start of a stdio server's process. For several clients with the same name, the time since the " +
+			"latest start. The restarts are the transitions with the reason transport_up."},
+	{names.MetricMCPClientProcessActive, ObservableUpDownCounter, "{process}", nil, required(names.KeyMCPClientName),
+		Experimental, "Processes of a stdio server: its process, the processes that it has started, and its process " +
+			"group."},
 	{names.MetricMCPClientTransportSendRetries, Counter, "{retry}", nil,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientRetryReason), when(names.KeyNetworkTransport)),
 		Experimental, "Retries of sending a message."},

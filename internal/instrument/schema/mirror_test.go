@@ -33,6 +33,7 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_client.send.retry", "likewise"},
 	{"mcp_client.request.reissued", "a server sends a request only once"},
 	{"mcp_client.cache.lookups", "a server keeps no results"},
+	{"mcp_client.list_cache.failed", "likewise"},
 	{"mcp_client.change.gap", "the server is the source of changes"},
 	{"mcp_client.subscription.lost", "only clients hold subscriptions"},
 	{"mcp_client.stream.refused", "servers do not open streams"},
@@ -69,7 +70,7 @@ func rowNames() (names []string) {
 
 // isOfConventions reports whether a metric is one of OpenTelemetry's.
 func isOfConventions(name string) bool {
-	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.")
+	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.") || strings.HasPrefix(name, "process.")
 }
 
 // mirrored returns the row with the same meaning on the other side.

@@ -189,7 +189,7 @@ func TestConventionKeysMatchConventions(t *testing.T) {
 		semconv.ServerAddressKey: true, semconv.ServerPortKey: true, semconv.ProcessPIDKey: true,
 		semconv.ProcessExitCodeKey: true, semconv.ExceptionTypeKey: true, semconv.ExceptionMessageKey: true,
 		semconv.ExceptionStacktraceKey: true, semconv.ClientAddressKey: true, semconv.ClientPortKey: true,
-		semconv.HTTPResponseStatusCodeKey: true,
+		semconv.HTTPResponseStatusCodeKey: true, semconv.CPUModeKey: true,
 	}
 	got := map[attribute.Key]bool{}
 	for _, a := range schema.Current.Attributes {

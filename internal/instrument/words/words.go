@@ -106,6 +106,15 @@ var ViolationReasons = []string{
 // and requests in a direction that the protocol forbids.
 var ServerViolations = ViolationReasons[:slices.Index(ViolationReasons, "unexpected_request")]
 
+// CPUModes lists the modes of the CPU that the metrics of processes distinguish.
+var CPUModes = []string{CPUUser, CPUSystem}
+
+// The names of the modes.
+const (
+	CPUUser   = "user"
+	CPUSystem = "system"
+)
+
 // AttemptKinds distinguishes attempts of a client that was never ready from attempts of a client that was.
 var AttemptKinds = []string{"initial", "reconnect"}
 

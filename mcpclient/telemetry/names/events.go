@@ -65,6 +65,9 @@ const (
 	EventMCPClientProcessExit = "mcp_client.process.exit"
 	// The server's process wrote a line to its standard error.
 	EventMCPClientProcessStderr = "mcp_client.process.stderr"
+	// The cached lists of a server that starts on demand cannot be used, read or written. The file is ignored; the
+	// server starts to list its tools.
+	EventMCPClientListCacheFailed = "mcp_client.list_cache.failed"
 	// A fault plan disturbed an attempt to connect or a message on purpose: see package chaos. For a message, the
 	// record has the method and the tool of the request.
 	EventMCPClientFaultInjected = "mcp_client.fault.injected"

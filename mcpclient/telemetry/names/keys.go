@@ -63,6 +63,8 @@ const (
 	KeyProcessPID = "process.pid"
 	// Exit code of the server's process; -1 if a signal ended it.
 	KeyProcessExitCode = "process.exit.code"
+	// Mode of the CPU: user for the program's own work, system for the work of the kernel for the program.
+	KeyCpuMode = "cpu.mode"
 	// Type of the error: the result of its ErrorType method, else its Go type, else error.type. After a panic, the
 	// Go type of the value.
 	KeyExceptionType = "exception.type"

@@ -39,6 +39,18 @@ const (
 	MetricMCPClientSendQueueWait = "mcp_client.send.queue.wait"
 	// Messages that wait to be written. In {message}.
 	MetricMCPClientSendQueueLength = "mcp_client.send.queue.length"
+	// Resident memory of a stdio server: of its process, the processes that it has started, and its process group.
+	// Only on Linux, as all metrics of processes. Memory that processes share counts for each of them. In By.
+	MetricProcessMemoryUsage = "process.memory.usage"
+	// CPU time of a stdio server's processes, over all its starts. The time between the last collection and the end
+	// of a process is missing. In s.
+	MetricProcessCpuTime = "process.cpu.time"
+	// Time since the start of a stdio server's process. For several clients with the same name, the time since the
+	// latest start. The restarts are the transitions with the reason transport_up. In s.
+	MetricProcessUptime = "process.uptime"
+	// Processes of a stdio server: its process, the processes that it has started, and its process group. In
+	// {process}.
+	MetricMCPClientProcessActive = "mcp_client.process.active"
 	// Retries of sending a message. In {retry}.
 	MetricMCPClientTransportSendRetries = "mcp_client.transport.send.retries"
 	// Ids of calls that ended without an answer, kept to recognize late answers. In {tombstone}.

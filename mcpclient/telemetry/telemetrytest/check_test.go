@@ -136,7 +136,7 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 				seconds(t, r, "mcp.client.session.duration").Record(t.Context(), 1, sent(
 					attribute.String("mcp_client.name", "x"), attribute.String("error.type", "panic")))
 			}},
-		{"values of another type", `its data are a`,
+		{"values of another type", `its values are double`,
 			func(r *Recording) {
 				c, err := r.meters.Meter(telemetry.ScopeName).Float64UpDownCounter("mcp_client.tombstone.kept")
 				if err != nil {

@@ -75,6 +75,10 @@ func pointsOf(data metricdata.Aggregation) (points []Point) {
 		for _, p := range d.DataPoints {
 			points = append(points, Point{Attrs: p.Attributes, Value: p.Value})
 		}
+	case metricdata.Sum[float64]:
+		for _, p := range d.DataPoints {
+			points = append(points, Point{Attrs: p.Attributes, Value: int64(p.Value)})
+		}
 	case metricdata.Gauge[int64]:
 		for _, p := range d.DataPoints {
 			points = append(points, Point{Attrs: p.Attributes, Value: p.Value})

@@ -51,29 +51,33 @@ func metricOf(m metricdata.Metrics) schemacheck.Metric {
 	c := schemacheck.Metric{Name: m.Name, Unit: m.Unit, Description: m.Description}
 	switch d := m.Data.(type) {
 	case metricdata.Sum[int64]:
-		c.Instrument = schemacheck.Sum
-		if d.IsMonotonic {
-			c.Instrument = schemacheck.RisingSum
-		}
-		for _, p := range d.DataPoints {
-			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Int})
-		}
+		c.Instrument, c.Points = sumOf(d.IsMonotonic), numbersOf(d.DataPoints, schema.Int)
+	case metricdata.Sum[float64]:
+		c.Instrument, c.Points = sumOf(d.IsMonotonic), numbersOf(d.DataPoints, schema.Double)
 	case metricdata.Gauge[int64]:
-		c.Instrument = schemacheck.Gauge
-		for _, p := range d.DataPoints {
-			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Int})
-		}
+		c.Instrument, c.Points = schemacheck.Gauge, numbersOf(d.DataPoints, schema.Int)
 	case metricdata.Gauge[float64]:
-		c.Instrument = schemacheck.Gauge
-		for _, p := range d.DataPoints {
-			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Double})
-		}
+		c.Instrument, c.Points = schemacheck.Gauge, numbersOf(d.DataPoints, schema.Double)
 	case metricdata.Histogram[int64]:
 		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, schema.Int)
 	case metricdata.Histogram[float64]:
 		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, schema.Double)
 	}
 	return c
+}
+
+func sumOf(monotonic bool) schemacheck.Instrument {
+	if monotonic {
+		return schemacheck.RisingSum
+	}
+	return schemacheck.Sum
+}
+
+func numbersOf[N int64 | float64](points []metricdata.DataPoint[N], number schema.Type) (all []schemacheck.Point) {
+	for _, p := range points {
+		all = append(all, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: number})
+	}
+	return all
 }
 
 func bucketsOf[N int64 | float64](points []metricdata.HistogramDataPoint[N],

@@ -73,6 +73,9 @@ var Scenarios = []Scenario{
 			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",` +
 				`mcp_client_connection_reason="negotiated"}`,
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_connection_attempt_kind="initial",error_type=""}`,
+			`process_memory_usage_bytes{mcp_client_name="weather"}`,
+			`process_cpu_time_seconds_total{mcp_client_name="weather",cpu_mode="user"}`,
+			`process_uptime_seconds{mcp_client_name="weather"}`, `mcp_client_process_active{mcp_client_name="weather"}`,
 			`traces_span_metrics_calls_total{service_name="assistant",span_kind="SPAN_KIND_CLIENT",mcp_client_name="shop"}`,
 		},
 	},
