@@ -2,9 +2,13 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -89,12 +93,26 @@ func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 	return v
 }
 
-// sceneURL returns the address of a scene's trace, the oldest with this title, even if the scene is folded.
+// sceneURL returns the address of a scene's trace, the oldest with this title.
 func sceneURL(t *testing.T, title string) string {
 	t.Helper()
-	tab := open(t, Desktop, demoURL)
-	return eval[string](t, tab, `[...document.querySelectorAll("#traces a, #connecting a")]
-		.findLast(a => a.textContent.includes(%q)).href`, title)
+	answer, err := http.Get(demoURL + "traces.json")
+	must(t, err)
+	defer answer.Body.Close()
+	var list struct {
+		Traces []struct {
+			ID   string `json:"trace_id"`
+			Name string
+		}
+	}
+	must(t, json.NewDecoder(answer.Body).Decode(&list))
+	for _, x := range slices.Backward(list.Traces) {
+		if strings.Contains(x.Name, title) {
+			return demoURL + "trace/" + x.ID
+		}
+	}
+	t.Fatalf("no trace %q in %v", title, list)
+	return ""
 }
 
 // pages returns one page of each kind in the demo, by name.
