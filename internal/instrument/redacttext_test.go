@@ -52,7 +52,7 @@ func TestRedactorSeesEveryErrorText(t *testing.T) {
 			for _, s := range rec.Spans() {
 				callerCount += strings.Count(fmt.Sprint(s.Status().Description, s.Attributes()), secret)
 			}
-			if want := map[bool]int{true: 8, false: 0}[keep]; callerCount != want {
+			if want := map[bool]int{true: 9, false: 0}[keep]; callerCount != want {
 				t.Errorf("want the text %d times, got %d", want, callerCount)
 			}
 		})

@@ -89,7 +89,7 @@ func TestNoProcessCountsTwice(t *testing.T) {
 
 // A shell that waits for its child is a tree of two processes.
 func TestRealTreeIsMeasured(t *testing.T) {
-	cmd := exec.Command("sh", "-c", "cat & echo started; read line; kill $!")
+	cmd := exec.Command("sh", "-c", "sleep 60 & echo started; read line; kill $!")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
