@@ -120,8 +120,9 @@ func describeAudit(r auditlog.Report, headed bool) string {
 	if r.Head.Sequence == 0 && r.Torn == 0 {
 		return "unbroken: the file is empty"
 	}
-	text := fmt.Sprintf("unbroken: calls: %d, from %s to %s, head %v", r.Calls, r.First.Format(time.RFC3339),
-		r.Last.Format(time.RFC3339), r.Head)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("unbroken: calls: %d, from %s to %s, head %v", r.Calls, r.First.Format(time.RFC3339),
+		r.Last.Format(time.RFC3339), r.Head))
 	for _, gap := range []struct {
 		n    uint64
 		text string
@@ -131,11 +132,11 @@ func describeAudit(r auditlog.Report, headed bool) string {
 		{uint64(r.Torn), "incomplete last line, of a running or crashed process, in bytes: %d"},
 	} {
 		if gap.n > 0 {
-			text += "; " + fmt.Sprintf(gap.text, gap.n)
+			text.WriteString("; " + fmt.Sprintf(gap.text, gap.n))
 		}
 	}
 	if !headed {
-		text += "; give an exported --head to detect removed lines at the end"
+		text.WriteString("; give an exported --head to detect removed lines at the end")
 	}
-	return text
+	return text.String()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,26 +51,27 @@ func TestUninstallUndoesInstall(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		space := rapid.SampledFrom([]string{"", " ", "\n", "\n    ", "\n\t", " // c\n", " /* {,} */ "})
-		text := space.Draw(t, "s") + "{"
+		var text strings.Builder
+		text.WriteString(space.Draw(t, "s") + "{")
 		for i := range rapid.IntRange(0, 2).Draw(t, "members") {
-			text += space.Draw(t, "s") + `"m` + string(rune('0'+i)) + `":` + space.Draw(t, "s") + `{"a": [1, "}"]},`
+			text.WriteString(space.Draw(t, "s") + `"m` + string(rune('0'+i)) + `":` + space.Draw(t, "s") + `{"a": [1, "}"]},`)
 		}
-		text += space.Draw(t, "s") + `"mcpServers": {`
+		text.WriteString(space.Draw(t, "s") + `"mcpServers": {`)
 		names := rapid.IntRange(0, 3).Draw(t, "servers")
 		for i := range names {
-			text += space.Draw(t, "s") + `"a` + string(rune('0'+i)) + `": {"command": "y"}`
+			text.WriteString(space.Draw(t, "s") + `"a` + string(rune('0'+i)) + `": {"command": "y"}`)
 			if i < names-1 || rapid.Bool().Draw(t, "trailing") {
-				text += ","
+				text.WriteString(",")
 			}
 		}
-		text += space.Draw(t, "s") + "}" + space.Draw(t, "s") + "}" + space.Draw(t, "s")
+		text.WriteString(space.Draw(t, "s") + "}" + space.Draw(t, "s") + "}" + space.Draw(t, "s"))
 		path := filepath.Join(dir, "mcp.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		backup, err := h.Install(path, "s", json.RawMessage(installedServer))
 		if err != nil {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("%q: %v", text.String(), err)
 		}
 		defer os.Remove(backup)
 		now, err := os.ReadFile(path)
@@ -77,7 +79,7 @@ func TestUninstallUndoesInstall(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, err := config.Parse(plain(now), nil); err != nil || len(c.Servers) != names+1 {
-			t.Fatalf("%q: want %d servers, got %v, in %q", text, names+1, err, now)
+			t.Fatalf("%q: want %d servers, got %v, in %q", text.String(), names+1, err, now)
 		}
 		if _, err := h.Install(path, "s", json.RawMessage(installedServer)); !errors.Is(err, ErrInstalled) {
 			t.Fatalf("a second time: got %v", err)
@@ -95,8 +97,8 @@ func TestUninstallUndoesInstall(t *testing.T) {
 			t.Fatal(err)
 		}
 		exact := names > 0 || !lost // white space that Install has added to an empty object stays without a backup
-		if exact && string(restored) != text {
-			t.Fatalf("want\n%q\ngot\n%q", text, restored)
+		if exact && string(restored) != text.String() {
+			t.Fatalf("want\n%q\ngot\n%q", text.String(), restored)
 		}
 	})
 }
