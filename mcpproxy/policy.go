@@ -77,7 +77,7 @@ type Redaction struct {
 	With string
 
 	// Arguments extends the redaction to the arguments of tools, prompts and completions, before they reach the server.
-	// The text to complete is replaced if its argument has the name of a key.
+	// In completion/complete, the text to complete is replaced if the name of the argument is in Keys.
 	Arguments bool
 }
 

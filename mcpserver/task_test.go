@@ -505,7 +505,7 @@ func TestUndecodableResultFailsTask(t *testing.T) {
 
 // The result of a handler is the final result, even if it looks like a task or like a request for input.
 // (tasks extension, "Polymorphic Results"; specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
-func TestHandlerResultTypeIsAlwaysComplete(t *testing.T) {
+func TestServerSendsEveryHandlerResultAsComplete(t *testing.T) {
 	for _, pretended := range []mcp.ResultType{mcp.ResultTask, mcp.ResultInputRequired} {
 		inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 			result := mcp.Result{ResultType: pretended}

@@ -173,11 +173,11 @@ func (c *connection) NotifyTask(method, id string) {
 	}
 }
 
-// offer queues a notice, unless the number of queued notices has reached the limit, most.
-func (n *notices) offer(one notice, most int) {
+// offer queues a notice, unless the number of queued notices has reached limit.
+func (n *notices) offer(one notice, limit int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.pending.order) < most {
+	if len(n.pending.order) < limit {
 		n.pending.push(one, instrument.Ref{})
 		n.begin()
 	}

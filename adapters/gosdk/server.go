@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Server is an instrumented [mcp.Server]. The original server may still be used. Only Connect and Run differ: they read
-// the network from the transport.
+// Server is an instrumented [mcp.Server]. The original server may still be used. Only Connect and Run of Server differ:
+// they determine the network of the session, for telemetry, from the type of the transport.
 type Server struct {
 	*mcp.Server
 }

@@ -268,7 +268,8 @@ func (t *observedTransport) SetRequestHandler(handler transport.RequestHandler) 
 	})
 }
 
-// broken ends op if its handler has panicked or ended its goroutine. The failure continues.
+// broken ends op and records f, the failure of op's handler. If f is nil, because the handler returned, broken does
+// nothing. After a panic, broken panics with the same value; a goroutine that is exiting continues to exit.
 func (t *observedTransport) broken(ctx context.Context, method string, op *instrument.Op, f *usercode.Failure) {
 	if f == nil {
 		return

@@ -174,7 +174,7 @@ func TestHelpHasEachCommandOnce(t *testing.T) {
 	}
 }
 
-func TestForgottenServerIsGuessed(t *testing.T) {
+func TestUsageErrorSuggestsServerFlagOrDashes(t *testing.T) {
 	noCollector(t)
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

@@ -73,15 +73,15 @@ type caller struct {
 	requests atomic.Int64
 }
 
-// callers holds the implementations of all clients of the servers with one name. They are never removed, like the
-// attribute sets of other counters, so the counts stay when a server ends.
+// callers holds the implementations of all clients of the servers with one name. Like the attribute sets of other
+// counters, implementations are never removed, so the counts stay when a server ends.
 type callers struct {
 	server string
 	implementations[*caller]
 }
 
-// countCaller counts a request of a client and returns the client's caller. It returns nil if the client has sent no
-// name.
+// countCaller returns the caller for the client's name and version, and counts the message there unless it is a
+// notification. It returns nil if the client has sent neither a name nor a version.
 func (s *Server) countCaller(in *Incoming) *caller {
 	if in.ClientName == "" && in.ClientVersion == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-func TestMessageFailureDecodesError(t *testing.T) {
+func TestFailureReturnsDecodedWireError(t *testing.T) {
 	for _, tt := range []struct {
 		name, err string
 		want      jsonrpc.WireError

@@ -112,7 +112,7 @@ func (i *inspection) fields(t reflect.Type, place string) error {
 func checkTag(f reflect.StructField, tag string) error {
 	name, options, _ := strings.Cut(tag, ",")
 	if strings.HasPrefix(name, "'") {
-		return fmt.Errorf("no schema for a quoted name: %s", tag)
+		return fmt.Errorf("no schema for a field with a JSON name in single quotes: %s; remove the quotes", tag)
 	}
 	if f.Anonymous && (name != "" || base(f.Type).Kind() != reflect.Struct || special(base(f.Type)) != nil) {
 		return fmt.Errorf("no schema for an embedded field with a JSON name, or with a type that is not a plain struct; " +

@@ -96,8 +96,8 @@ func entries[M ~map[string]V, V any](m *meter, all M) iter.Seq2[string, V] {
 	}
 }
 
-// back yields a chain of items, from last back to the first: before[k] is the predecessor of item k. The values of last
-// and before count items from 1; 0 ends the chain.
+// back yields the indices of a chain of items, from the last item to the first. last and the elements of before are an
+// index plus 1, or 0 at the end of the chain: before[k] belongs to the predecessor of the item with index k.
 func back(m *meter, before []int, last int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := last; i > 0 && m.pay(1) && yield(i-1); {

@@ -20,9 +20,10 @@ type frameBound struct {
 // events returns a reader for the events in a body.
 func (b frameBound) events(body io.Reader) *sse.Reader { return sse.NewReader(body, b.limit, b.skip) }
 
-// readBody reads the body of the response. The buffer has the exact size if the length is known or small. It grows only
-// with the bytes that arrive, so a false Content-Length allocates nothing. For a body above the limit the error is an
-// *oversize.Error; with skip, the body has then been read to its end.
+// readBody reads the body of the response. The buffer grows only as bytes arrive, so a false Content-Length allocates
+// little. With a Content-Length, the returned slice fills its buffer. Without one, a small body is copied out of the
+// worker's buffer, and a large body may leave up to half of its buffer unused. For a body above the limit the error is
+// an *oversize.Error; if skip is set, the body has then been read to its end.
 func (b frameBound) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	switch n := resp.ContentLength; {
 	case n > int64(b.limit):

@@ -83,12 +83,12 @@ func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPla
 	return found, nil
 }
 
-// of returns the tasks of a principal after the place behind, unsorted.
-func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*Task) {
+// of returns the tasks of a principal after place, unsorted.
+func (s *memoryTasks) of(principal string, place TaskPlace, now time.Time) (found []*Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.byID {
-		if r.Principal == principal && !r.Expired(now) && r.Place().Compare(behind) > 0 {
+		if r.Principal == principal && !r.Expired(now) && r.Place().Compare(place) > 0 {
 			found = append(found, r)
 		}
 	}

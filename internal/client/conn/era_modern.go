@@ -93,9 +93,10 @@ func (h *Handshake) discover(ctx context.Context, version mcp.Version) (answer, 
 	return h.await(ctx)
 }
 
-// refusedProbe handles the error err that the server returned for the first probe, with the version asked. It returns
-// the version for a second probe, or an error. It returns asked again only if the server lists no other usable version.
-func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version, error) {
+// refusedProbe handles the error err that the server returned for the first probe. probed is the version of that probe.
+// refusedProbe returns the version for a second probe, or an error. It returns probed only if the server lists no other
+// usable version.
+func (h *Handshake) refusedProbe(err *mcp.Error, probed mcp.Version) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeMethodNotFound:
 		return "", errLegacy
@@ -104,7 +105,7 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 		if len(supported) == 0 {
 			break
 		}
-		others := slices.DeleteFunc(slices.Clone(supported), func(v mcp.Version) bool { return v == asked })
+		others := slices.DeleteFunc(slices.Clone(supported), func(v mcp.Version) bool { return v == probed })
 		if v, none := h.choose(others); !errors.Is(none, ErrNoCommonVersion) {
 			return v, none
 		}

@@ -84,14 +84,15 @@ func (c *Conn) oldest() []flight {
 	return all
 }
 
-// Among inserts v into the sorted list first, and returns the first [inspect.MaxListed] elements of the result.
-func Among[T any](first []T, v T, compare func(a, b T) int) []T {
-	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
-		return first
+// Among inserts v into the sorted slice list, and returns at most [inspect.MaxListed] elements of the result, the
+// lowest ones.
+func Among[T any](list []T, v T, compare func(a, b T) int) []T {
+	if len(list) == inspect.MaxListed && compare(v, list[inspect.MaxListed-1]) >= 0 {
+		return list
 	}
-	at, _ := slices.BinarySearchFunc(first, v, compare)
-	first = slices.Insert(first, at, v)
-	return first[:min(len(first), inspect.MaxListed)]
+	at, _ := slices.BinarySearchFunc(list, v, compare)
+	list = slices.Insert(list, at, v)
+	return list[:min(len(list), inspect.MaxListed)]
 }
 
 func (f *flight) show(now time.Time) inspect.Call {

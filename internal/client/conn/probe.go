@@ -93,7 +93,8 @@ func (p Probe) OpenAndOver(id int64, told func(Content)) {
 	r.finish(Outcome{Message: jsonrpc.Message{Kind: jsonrpc.Result}})
 }
 
-// End ends the present session as if its connection were lost, but before the machine notices the loss.
+// End ends the present session with err, as the loss of its connection does, but does not report the loss to the
+// machine: see [Probe.Lose].
 func (p Probe) End(err error) {
 	p.C.Present().end(&failure{event: machine.TransportDown, err: err})
 }

@@ -126,19 +126,19 @@ func (t *Table[T, N]) Abandon(id int64, now time.Time, why Cause) (v T, ok bool)
 	return t.retire(c, now, why), true
 }
 
-// Expire abandons every call whose deadline is not after now, with the cause [Timeout], and passes each call to the
-// function left, in the order of their deadlines. left must not use the table.
-func (t *Table[T, N]) Expire(now time.Time, left func(id int64, v T)) {
+// Expire abandons every call whose deadline is not after now, with the cause [Timeout], and passes each call to report,
+// in the order of their deadlines. report must not use the table.
+func (t *Table[T, N]) Expire(now time.Time, report func(id int64, v T)) {
 	for t.Len() > 0 && t.deadlines[0].due(now) {
-		t.abandonFirst(now, Timeout, left)
+		t.abandonFirst(now, Timeout, report)
 	}
 }
 
-// FailAll abandons every call with the cause why, and passes each call to the function left, in the order of their
-// deadlines. left must not use the table.
-func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)) {
+// FailAll abandons every call with the cause why, and passes each call to report, in the order of their deadlines.
+// report must not use the table.
+func (t *Table[T, N]) FailAll(now time.Time, why Cause, report func(id int64, v T)) {
 	for t.Len() > 0 {
-		t.abandonFirst(now, why, left)
+		t.abandonFirst(now, why, report)
 	}
 }
 
@@ -207,10 +207,10 @@ func (t *Table[T, N]) remove(c *call[T]) T {
 	return v
 }
 
-func (t *Table[T, N]) abandonFirst(now time.Time, why Cause, left func(id int64, v T)) {
+func (t *Table[T, N]) abandonFirst(now time.Time, why Cause, report func(id int64, v T)) {
 	c := t.deadlines[0]
 	id := c.id
-	left(id, t.retire(c, now, why))
+	report(id, t.retire(c, now, why))
 }
 
 func (t *Table[T, N]) fresh() *call[T] {

@@ -25,7 +25,7 @@ const (
 	SessionGone
 	// FrameInvalid: a frame is not valid JSON, or not a valid message.
 	FrameInvalid
-	// InvalidStreak: the frame is invalid, after too many consecutive invalid frames.
+	// InvalidStreak: the frame is invalid, and the number of consecutive invalid frames has reached its limit.
 	InvalidStreak
 	// FrameTooLarge: a frame exceeds the limit. The rest of it was not read.
 	FrameTooLarge

@@ -92,13 +92,13 @@ func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
 }
 
-// wait returns the length of a backoff: delay with jitter, or asked, the delay that the server requested, if that is
-// longer. All clients of a server get the same requested delay. Each client adds a random part, so that not all of them
-// return at the same time: at most BackoffJitter times asked, or BackoffJitter times BackoffMax, whichever is less.
-func (p Policy) wait(delay, asked time.Duration, r float64) time.Duration {
-	asked = min(asked, p.WaitMax)
-	later := float64(min(asked, p.BackoffMax)) * p.BackoffJitter * r
-	return max(p.spread(delay, r), min(asked+time.Duration(later), p.WaitMax))
+// wait returns the length of a backoff: the longer one of delay, with jitter, and retryAfter, the delay that the server
+// requested. All clients of a server get the same requested delay. Each client adds a random part, so that not all of
+// them return at the same time: at most BackoffJitter times the requested delay or BackoffMax, whichever is less.
+func (p Policy) wait(delay, retryAfter time.Duration, r float64) time.Duration {
+	retryAfter = min(retryAfter, p.WaitMax)
+	later := float64(min(retryAfter, p.BackoffMax)) * p.BackoffJitter * r
+	return max(p.spread(delay, r), min(retryAfter+time.Duration(later), p.WaitMax))
 }
 
 // lasted reports whether a session that was ready for d counts as working, even without an answer.

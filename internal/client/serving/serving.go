@@ -44,12 +44,12 @@ type Request struct {
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
 // Enter reserves a place for a request whose frame has size bytes. It returns false if the number of places in use has
-// reached most, or if the frames of all requests would exceed room bytes. After a successful Enter, the caller must
+// reached limit, or if the frames of all requests would exceed room bytes. After a successful Enter, the caller must
 // release the place with [Requests.Leave].
-func (s *Requests) Enter(size, most, room int) bool {
+func (s *Requests) Enter(size, limit, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken == most || s.size+size > room {
+	if s.taken == limit || s.size+size > room {
 		return false
 	}
 	s.taken++

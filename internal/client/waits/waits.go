@@ -86,10 +86,10 @@ func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) ti
 	return d + chance(d/10)
 }
 
-// doubled returns d after a number of doublings, but never more than the argument most.
-func doubled(d time.Duration, times int, most time.Duration) time.Duration {
-	for ; times > 0 && d < most; times-- {
-		d = min(2*d, most)
+// doubled returns d after a number of doublings, but never more than limit.
+func doubled(d time.Duration, times int, limit time.Duration) time.Duration {
+	for ; times > 0 && d < limit; times-- {
+		d = min(2*d, limit)
 	}
 	return d
 }

@@ -12,7 +12,7 @@ import (
 // (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
 type Slack struct{ hook *webhook }
 
-// NewSlack returns a sink for the webhook at an address, which is a secret.
+// NewSlack returns a sink for the webhook at address. The address is a secret.
 func NewSlack(address string) (*Slack, error) {
 	hook, err := newWebhook(address, "")
 	return &Slack{hook}, err
@@ -110,7 +110,8 @@ func slackEscape(text string, n int) string {
 	return b.String() + "…"
 }
 
-// slackURL returns an address of the configuration for a link: the characters that end an address are encoded.
+// slackURL prepares a configured URL for a Slack link, <URL|text>: it escapes &, <, > and |, which have a meaning in
+// the link.
 func slackURL(address string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "%3C", ">", "%3E", "|", "%7C").Replace(visible.Line(address))
 }

@@ -173,8 +173,8 @@ var metrics = counted([]metricRow{
 		"Audit records of calls that could not be written to the audit file: see telemetry.WithAudit."},
 
 	{names.MetricMCPServerStartTime, ObservableGauge, "s", nil, []Use{}, Experimental,
-		"Time at which a process with servers created its first client or server and started to count, in seconds " +
-			"since 1970."},
+		"Time at which this process created its first client or server, in seconds since 1970; no counter is older. " +
+			"Reported once the process has created a server."},
 	{names.MetricMCPServerActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
 		"Requests that the server is answering."},

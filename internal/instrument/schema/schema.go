@@ -181,7 +181,7 @@ var Current = Definition{
 		names.KeyUserHash),
 }
 
-// grouped inserts the group of the client after each name of a client in uses.
+// grouped returns uses with the attribute mcp_client.group, which is conditional, after each attribute mcp_client.name.
 func grouped(uses []Use) []Use {
 	var all []Use
 	for _, u := range uses {
@@ -192,8 +192,8 @@ func grouped(uses []Use) []Use {
 	return all
 }
 
-// identified inserts the group and the instance after each name of a client or server in uses. Metrics have no
-// instance.
+// identified is like grouped. In addition, it inserts the attribute mcp_client.instance.id after each attribute
+// mcp_client.name, and mcp_server.instance.id after each mcp_server.name. Metrics have no instance.
 func identified(uses []Use) []Use {
 	var all []Use
 	for _, u := range grouped(uses) {

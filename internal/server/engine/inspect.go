@@ -58,19 +58,20 @@ func (in *inspector) add(c seenCall) {
 	in.calls = Among(in.calls, c, func(a, b seenCall) int { return a.Arrived.Compare(b.Arrived) })
 }
 
-// Among inserts v into first, a sorted list. The list keeps at most [inspect.MaxListed] values.
-func Among[T any](first []T, v T, compare func(a, b T) int) []T {
-	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
-		return first
+// Among inserts v into the sorted slice list, and returns at most [inspect.MaxListed] elements of the result, the
+// lowest ones.
+func Among[T any](list []T, v T, compare func(a, b T) int) []T {
+	if len(list) == inspect.MaxListed && compare(v, list[inspect.MaxListed-1]) >= 0 {
+		return list
 	}
-	at, _ := slices.BinarySearchFunc(first, v, func(a, b T) int {
+	at, _ := slices.BinarySearchFunc(list, v, func(a, b T) int {
 		if compare(a, b) <= 0 { // insert after equal values
 			return -1
 		}
 		return 1
 	})
-	first = slices.Insert(first, at, v)
-	return first[:min(len(first), inspect.MaxListed)]
+	list = slices.Insert(list, at, v)
+	return list[:min(len(list), inspect.MaxListed)]
 }
 
 func (in *inspector) handler(h *HTTP, sessions map[*Conn]string) {

@@ -28,20 +28,21 @@ func (s *Shares) Free() int { return s.Limit - s.Used }
 // left.
 func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
 
-// AffordsWithout is like Affords, for an account that first releases some of its amount. back is the released amount.
-func (s *Shares) AffordsWithout(who Account, n, back int) bool {
-	left := s.Free() + back
-	return n <= left && s.Fair(who, n, back, left)
+// AffordsWithout is like Affords, for an account that first releases some of its amount. released is the amount that it
+// releases.
+func (s *Shares) AffordsWithout(who Account, n, released int) bool {
+	free := s.Free() + released
+	return n <= free && s.Fair(who, n, released, free)
 }
 
 // Fair reports whether the account stays within its share if it first releases some of its amount, and then reserves n.
-// back is the released amount, and left is the free amount after the release.
-func (s *Shares) Fair(who Account, n, back, left int) bool {
+// released is the amount that it releases, and free is the amount that is free after the release.
+func (s *Shares) Fair(who Account, n, released, free int) bool {
 	if who == (Account{}) {
 		return true
 	}
-	held := s.Held[who] - back
-	return held == 0 || held+n <= left
+	held := s.Held[who] - released
+	return held == 0 || held+n <= free
 }
 
 // Reserve reserves n for the account, even if less than n is left.

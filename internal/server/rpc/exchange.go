@@ -72,9 +72,9 @@ type Place interface {
 	Retain()
 	// Release removes an answered request from the place.
 	Release()
-	// Wait gives the place to other requests while a request waits for its client. back takes the place again. Wait
+	// Wait gives the place to other requests while a request waits for its client. retake takes the place again. Wait
 	// reports false if too many requests are waiting.
-	Wait() (back func(), ok bool)
+	Wait() (retake func(), ok bool)
 }
 
 // Sink sends frames to the client: on the connection, in a batch, or on a stream of one request. The caller may reuse a
@@ -139,8 +139,8 @@ func (a *Answer) Size() int {
 }
 
 // WaitForClient frees the place of the exchange for other requests, before a request waits for its client. After the
-// wait, back takes the place again. ok is false, and the place is not freed, if too many requests are waiting.
-func (x *Exchange) WaitForClient() (back func(), ok bool) {
+// wait, retake takes the place again. ok is false, and the place is not freed, if too many requests are waiting.
+func (x *Exchange) WaitForClient() (retake func(), ok bool) {
 	if x.Place == nil {
 		return func() {}, true
 	}

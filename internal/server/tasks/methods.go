@@ -55,11 +55,11 @@ func (k *Keeper) Cancel(ctx context.Context, c Client, id string) (any, error) {
 }
 
 // List answers tasks/list with one page of the tasks that are visible to the client, oldest first. It examines at most
-// size tasks after the place behind, so a page may have fewer tasks. next is the place for the next page, or nil after
-// the last page. (specification 2025-11-25, basic/utilities/tasks, "Task Listing")
-func (k *Keeper) List(ctx context.Context, c Client, behind store.TaskPlace, size int) (page []*mcp.LegacyTask,
+// size tasks after place, so a page may have fewer tasks. next is the place for the next page, or nil after the last
+// page. (specification 2025-11-25, basic/utilities/tasks, "Task Listing")
+func (k *Keeper) List(ctx context.Context, c Client, place store.TaskPlace, size int) (page []*mcp.LegacyTask,
 	next *store.TaskPlace, err error) {
-	found, err := k.Options.Store.List(ctx, c.Principal, behind, size+1)
+	found, err := k.Options.Store.List(ctx, c.Principal, place, size+1)
 	if err != nil {
 		return nil, nil, err
 	}

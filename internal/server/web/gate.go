@@ -106,8 +106,8 @@ func (v *visit) vacate() {
 	v.gate.moved.Send()
 }
 
-// linger releases the place of a POST that takes long. back reserves the place again unless the visit has ended.
-func (v *visit) linger() (back func()) {
+// linger releases the place of a POST that takes long. retake reserves the place again unless the visit has ended.
+func (v *visit) linger() (retake func()) {
 	g := v.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -125,7 +125,7 @@ func (v *visit) linger() (back func()) {
 }
 
 // Wait calls linger for a handler that waits for its client. It reports false if too many handlers wait.
-func (v *visit) Wait() (back func(), ok bool) {
+func (v *visit) Wait() (retake func(), ok bool) {
 	g := v.gate
 	g.mu.Lock()
 	if ok = g.waits.Affords(v.who, 1); ok {

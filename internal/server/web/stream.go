@@ -265,23 +265,23 @@ func (t *stream) id(sequence int64) string {
 	return store.EventID{Stream: t.number, Sequence: sequence}.String()
 }
 
-// resume connects a client to the stream after the event with the number behind. If resume returns an error, it has
+// resume connects a client to the stream after the event with the number last. If resume returns an error, it has
 // written nothing to r: events are missing, or the store has failed.
-func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
+func (t *stream) resume(ctx context.Context, r *response, last int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	events, err := replay(ctx, t.events, t.s.shared != nil, t.s.id, store.EventID{Stream: t.number, Sequence: behind})
+	events, err := replay(ctx, t.events, t.s.shared != nil, t.s.id, store.EventID{Stream: t.number, Sequence: last})
 	for _, e := range t.unkept.events {
-		if e.ID.Sequence == behind+int64(len(events))+1 {
+		if e.ID.Sequence == last+int64(len(events))+1 {
 			events = append(events, e)
 		}
 	}
 	switch n := len(events); {
 	case err != nil:
 		return err
-	case !t.over && behind > t.latest:
+	case !t.over && last > t.latest:
 		return errNoSuchEvent
-	case !t.over && behind+int64(n) != t.latest, t.over && (n == 0 || !events[n-1].Final):
+	case !t.over && last+int64(n) != t.latest, t.over && (n == 0 || !events[n-1].Final):
 		return errEventsGone
 	}
 	t.attach(r, r.open, events)
@@ -324,24 +324,25 @@ var (
 	errNoSuchEvent = errors.New("unknown event id")
 )
 
-// follows reports whether an event directly follows the sequence number behind. shared means that several processes
-// share the store.
-func follows(e store.Event, behind int64, shared bool) bool {
+// follows reports whether an event directly follows the event with the sequence number last. shared means that several
+// processes share the store.
+func follows(e store.Event, last int64, shared bool) bool {
 	if shared && e.ID.Stream == 0 {
-		return e.Previous == behind
+		return e.Previous == last
 	}
-	return e.ID.Sequence == behind+1
+	return e.ID.Sequence == last+1
 }
 
-// replay returns the events of a stream after the event behind. It returns errEventsGone if one is missing.
-func replay(ctx context.Context, from store.Events, shared bool, session string, behind store.EventID) (
+// replay returns the events that follow the event with the id last in its stream. The error is errEventsGone if one of
+// them is missing.
+func replay(ctx context.Context, from store.Events, shared bool, session string, last store.EventID) (
 	events []store.Event, err error) {
-	at := behind.Sequence
-	for e, err := range from.Behind(ctx, session, behind) {
+	at := last.Sequence
+	for e, err := range from.Behind(ctx, session, last) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("events: %w", err)
-		case e.ID.Stream != behind.Stream || !follows(e, at, shared):
+		case e.ID.Stream != last.Stream || !follows(e, at, shared):
 			return nil, errEventsGone
 		}
 		events = append(events, e)

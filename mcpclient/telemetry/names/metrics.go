@@ -96,8 +96,8 @@ const (
 	MetricMCPClientChangeGap = "mcp_client.change.gap"
 	// Audit records of calls that could not be written to the audit file: see telemetry.WithAudit. In {record}.
 	MetricMCPClientAuditLosses = "mcp_client.audit.losses"
-	// Time at which a process with servers created its first client or server and started to count, in seconds since
-	// 1970. In s.
+	// Time at which this process created its first client or server, in seconds since 1970; no counter is older.
+	// Reported once the process has created a server. In s.
 	MetricMCPServerStartTime = "mcp_server.start_time"
 	// Requests that the server is answering. In {request}.
 	MetricMCPServerActiveRequests = "mcp_server.active_requests"
