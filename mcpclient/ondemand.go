@@ -367,6 +367,9 @@ func (d *onDemand) health() health.Connection {
 	return health.Connection{Name: cmp.Or(d.options.Name, d.name), State: health.Stopped, Since: since.UTC()}
 }
 
+// maxOpenTasks bounds the unfinished tasks that keep a client running. Further tasks do not.
+const maxOpenTasks = 1000
+
 // openTasks holds the tasks of a client that have not ended, as far as the client knows. A nil openTasks holds nothing.
 type openTasks struct {
 	mu  sync.Mutex
@@ -380,23 +383,33 @@ func (o *openTasks) add(t *Task) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if len(o.all) >= maxOpenTasks {
+		o.prune()
+	}
 	if o.all == nil {
 		o.all = map[*Task]struct{}{}
 	}
-	o.all[t] = struct{}{}
+	if len(o.all) < maxOpenTasks {
+		o.all[t] = struct{}{}
+	}
 }
 
-// some reports whether a task has not ended. It removes ended tasks.
+// prune removes the tasks that have ended. The caller holds mu.
+func (o *openTasks) prune() {
+	for t := range o.all {
+		if !t.isOpen() {
+			delete(o.all, t)
+		}
+	}
+}
+
+// some reports whether a task has not ended.
 func (o *openTasks) some() bool {
 	if o == nil {
 		return false
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for t := range o.all {
-		if !t.isOpen() {
-			delete(o.all, t)
-		}
-	}
+	o.prune()
 	return len(o.all) > 0
 }

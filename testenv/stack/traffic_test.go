@@ -84,7 +84,7 @@ func TestScenariosChangeEveryMetric(t *testing.T) {
 	}
 	for _, m := range schema.Current.Metrics {
 		base := strings.ReplaceAll(m.Name, ".", "_")
-		suffixes := []string{"", "_total", "_count", "_seconds", "_seconds_count", "_bytes", "_bytes_count"}
+		suffixes := []string{"", "_total", "_count", "_seconds", "_seconds_total", "_seconds_count", "_bytes", "_bytes_count"}
 		if !slices.ContainsFunc(suffixes, func(suffix string) bool { return moved[base+suffix] }) {
 			t.Errorf("want a scenario that moves %s, got none", m.Name)
 		}

@@ -169,6 +169,13 @@ var clientArea = area{
 			weighs: "internal/groupname.MaxAliases", holder: ofClient,
 		},
 		{
+			what:  "Unfinished tasks that keep a client on demand running",
+			where: []string{"mcpclient.openTasks.all"},
+			bound: "{mcpclient.maxOpenTasks}",
+			full:  "further tasks do not keep the client running",
+			test:  "mcpclient.TestOpenTasksAreBounded",
+		},
+		{
 			what:  "Tombstones: calls that ended without their answer",
 			where: []string{"internal/client/inflight.big.m", "internal/client/inflight.index.list"},
 			bound: "65,536, for 75 s; calls in flight are the user's own",
