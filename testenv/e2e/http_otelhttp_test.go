@@ -45,7 +45,6 @@ func TestHTTPSpansAreChildrenOfTheirCall(t *testing.T) {
 			handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 			site := httptest.NewServer(otelhttp.NewHandler(handler, "mcp", instrumented...))
 			defer site.Close()
-			defer handler.Shutdown(context.Background())
 
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
@@ -65,6 +64,9 @@ func TestHTTPSpansAreChildrenOfTheirCall(t *testing.T) {
 				t.Error(err)
 			}
 			site.Close()
+			if err := handler.Shutdown(ctx); err != nil { // waits for the end of the last span
+				t.Error(err)
+			}
 
 			var httpClient, httpServer, mcpClient, mcpServer sdktrace.ReadOnlySpan
 			for _, span := range recorder.Ended() {
