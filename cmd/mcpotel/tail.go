@@ -100,6 +100,11 @@ func (t *tail) run(ctx context.Context) error {
 			}
 		}
 		if path != "" && (f == nil || f.path != path) {
+			if f != nil { // the end of the file before
+				if _, err := t.print(f, first); err != nil {
+					return err
+				}
+			}
 			f.close()
 			if f, err = follow(path); err != nil {
 				return err
