@@ -26,11 +26,12 @@ var pages = []string{"runbook.md", "guides/troubleshooting.md", "guides/errors.m
 // elsewhere lists events that no scenario of this package provokes. tools/unseen fails if no test of the repository
 // emits them.
 var elsewhere = map[string]string{
-	"mcp_client.log.lost":      "mcpclient: a log handler that does not return",
-	"mcp_server.log.lost":      "mcpserver: a log handler that does not return",
-	"mcp_client.audit.call":    "internal/instrument: a program with an audit log",
-	"mcp_server.audit.call":    "internal/instrument: a program with an audit log",
-	"mcp_client.tool.rejected": "mcpclient: headers that repeat parameters, over HTTP",
+	"mcp_client.log.lost":          "mcpclient: a log handler that does not return",
+	"mcp_server.log.lost":          "mcpserver: a log handler that does not return",
+	"mcp_client.audit.call":        "internal/instrument: a program with an audit log",
+	"mcp_server.audit.call":        "internal/instrument: a program with an audit log",
+	"mcp_client.list_cache.failed": "mcpclient: a file with cached lists that other users may write",
+	"mcp_client.tool.rejected":     "mcpclient: headers that repeat parameters, over HTTP",
 }
 
 // emissions are the names that scenarios have emitted, each with the first scenario that emitted it.
