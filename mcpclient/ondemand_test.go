@@ -425,15 +425,15 @@ func TestDriftBetweenRunsIsDecided(t *testing.T) {
 func TestLargeListsAreNotCached(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	w := &workshop{tools: []string{"work"}, description: strings.Repeat("x", 5<<20)}
-	demanded(t, mcpclient.Member{Lazy: true, Idle: idle, Options: &mcpclient.Options{Telemetry: rec.Telemetry()}}, w,
-		func(t *testing.T, g *mcpclient.Group) {
-			for n := range 3 {
-				if got := toolNames(t.Context(), g); len(got) != 1 || w.started() != n+1 {
-					t.Errorf("got %q after %d starts, want the tool after %d", got, w.started(), n+1)
-				}
-				time.Sleep(2 * idle)
+	demanded(t, mcpclient.Member{Lazy: true, Idle: idle,
+		Options: &mcpclient.Options{Telemetry: rec.Telemetry(), TelemetryGroup: "tenant"}}, w, func(t *testing.T, g *mcpclient.Group) {
+		for n := range 3 {
+			if got := toolNames(t.Context(), g); len(got) != 1 || w.started() != n+1 {
+				t.Errorf("got %q after %d starts, want the tool after %d", got, w.started(), n+1)
 			}
-		})
+			time.Sleep(2 * idle)
+		}
+	})
 	if got := rec.Logs("mcp_client.list_cache.failed"); len(got) != 1 {
 		t.Errorf("got %d records, want one with the reason", len(got))
 	}

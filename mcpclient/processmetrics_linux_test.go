@@ -15,7 +15,7 @@ func TestProcessMetricsCoverChildrenOfServer(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	restarted := make(chan struct{}, 10)
 	c := connect(t, roleServer, &mcpclient.Options{
-		Name: "files", Telemetry: rec.Telemetry(),
+		Name: "files", TelemetryGroup: "tenant", Telemetry: rec.Telemetry(),
 		OnTransition: func(tr connstate.Transition) {
 			if tr.Reason == connstate.ReasonTransportUp {
 				restarted <- struct{}{}
@@ -34,6 +34,11 @@ func TestProcessMetricsCoverChildrenOfServer(t *testing.T) {
 		}
 	}
 	check("after the start", 1)
+	for metric, want := range map[string]int{"process.cpu.time": 2, "process.uptime": 1} {
+		if got := rec.Points(metric, "mcp_client.name", "files", "mcp_client.group", "tenant"); len(got) != want {
+			t.Errorf("%s: got %v, want %d points", metric, got, want)
+		}
+	}
 	child := pid(t, c, methodFork)
 	check("with a child", 2)
 	if err := syscall.Kill(pid(t, c, methodPID), syscall.SIGKILL); err != nil {
