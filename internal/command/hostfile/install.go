@@ -202,7 +202,12 @@ func insertedIn(text, clean []byte, object int, members []member, outer, name st
 
 // backUp writes a backup of the file, and returns its path.
 func (f *File) backUp() (backup string, _ error) {
-	backup = f.Path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
+	for at := time.Now().UTC(); ; at = at.Add(time.Millisecond) { // an earlier change may have taken the name
+		backup = f.Path + backupPrefix + at.Format(backupTime) + backupSuffix
+		if _, err := os.Lstat(backup); err != nil {
+			break
+		}
+	}
 	return backup, atomicfile.Replace(context.Background(), backup, f.text, f.mode&0o600, func() error {
 		if _, err := os.Lstat(backup); err == nil {
 			return fmt.Errorf("%s exists: try again", backup)
