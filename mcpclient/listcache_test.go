@@ -109,11 +109,12 @@ func TestUnusableCacheFileIsIgnoredWithReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, test := range map[string]struct {
+	type unusable struct {
 		text string
 		mode os.FileMode
 		want string
-	}{
+	}
+	tests := map[string]unusable{
 		"cut":            {string(text[:len(text)/2]), 0o600, "unexpected end of JSON input"},
 		"empty":          {"", 0o600, "unexpected end of JSON input"},
 		"another format": {strings.Replace(string(text), `"format":1`, `"format":2`, 1), 0o600, "its format is 2, want 1"},
@@ -123,12 +124,12 @@ func TestUnusableCacheFileIsIgnoredWithReason(t *testing.T) {
 			`its list "tools/list" is invalid`},
 		"another list": {strings.Replace(string(text), "tools/list", "tools/call", 1), 0o600, `its list "tools/call" is invalid`},
 		"too large":    {string(text) + strings.Repeat(" ", maxCachedLists+4<<10), 0o600, "the limit is 4198400"},
-		"of all users": {string(text), 0o666, "other users may write it"},
-	} {
+	}
+	if runtime.GOOS != "windows" { // which has no such modes
+		tests["of all users"] = unusable{string(text), 0o666, "other users may write it"}
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if test.mode != 0o600 && runtime.GOOS == "windows" {
-				t.Skip("Windows has no such modes")
-			}
 			c := newTestCache(t)
 			if err := os.MkdirAll(c.dir, 0o700); err != nil {
 				t.Fatal(err)
