@@ -73,19 +73,25 @@ func TestEveryKindOfAnswerHasItsAuditOutcome(t *testing.T) {
 	}
 }
 
+// withReadOnlyTool connects a client to a scripted server with the read-only tool x, which may be retried.
+func withReadOnlyTool(t *testing.T, s *script, c *mcpclient.Client) *world {
+	t.Helper()
+	w := &world{t: t, c: c, s: s, way: &way{method: mcp.MethodCallTool}, asks: make(chan frame, 1)}
+	w.list = func(v *conversation, f frame) {
+		v.Answer(f, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"x","inputSchema":`+
+			`{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)
+	}
+	w.connect(true)
+	if err := whole(c.Tools(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 func TestRetriedCallHasARecordForEachRequest(t *testing.T) {
-	w := &way{method: mcp.MethodCallTool}
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
-		world := &world{t: t, c: c, s: s, way: w, asks: make(chan frame, 1)}
-		world.list = func(v *conversation, f frame) {
-			v.Answer(f, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"x","inputSchema":`+
-				`{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)
-		}
-		world.connect(true)
-		if err := whole(c.Tools(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		world := withReadOnlyTool(t, s, c)
 		done := background(func() error {
 			_, err := c.CallTool(t.Context(), "x", nil, mcpclient.Retry(1), mcpclient.WithTimeout(time.Minute))
 			return err
@@ -108,18 +114,9 @@ func TestRetriedCallHasARecordForEachRequest(t *testing.T) {
 }
 
 func TestRetryThatIsNotSentHasNoRecord(t *testing.T) {
-	w := &way{method: mcp.MethodCallTool}
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
-		world := &world{t: t, c: c, s: s, way: w, asks: make(chan frame, 1)}
-		world.list = func(v *conversation, f frame) {
-			v.Answer(f, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"x","inputSchema":`+
-				`{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)
-		}
-		world.connect(true)
-		if err := whole(c.Tools(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		world := withReadOnlyTool(t, s, c)
 		done := background(func() error {
 			_, err := c.CallTool(t.Context(), "x", nil, mcpclient.Retry(1), mcpclient.WithTimeout(2*time.Second))
 			return err

@@ -1,39 +1,21 @@
 package gosdk_test
 
 import (
+	"context"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/internal/testsupport/fleet"
+	"github.com/mcpotel/mcpotel/internal/testsupport/audited"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/audit"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 func TestCallHasOneAuditRecordOnEachSide(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
-		log, err := audit.Open("", []byte("a key for the tests, of 32 bytes"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := telemetrytest.Recorder(t, telemetry.WithAudit(log))
-		call := both(t, r.Telemetry(), version)
-		if _, _, err := call(t.Context(), "echo", map[string]any{"text": "a secret"}); err != nil {
-			t.Fatal(err)
-		}
-		fleet.Until(t, "a record on each side", func() bool {
-			return len(r.Logs(names.EventMCPClientAuditCall)) == 1 && len(r.Logs(names.EventMCPServerAuditCall)) == 1
-		}, func() string { return "" })
-		sent, handled := r.Log(names.EventMCPClientAuditCall), r.Log(names.EventMCPServerAuditCall)
-		for _, outcome := range []string{sent.Text(names.KeyMCPClientAuditOutcome),
-			handled.Text(names.KeyMCPServerAuditOutcome)} {
-			if outcome != names.AuditRan {
-				t.Errorf("the outcome is %s, want %s", outcome, names.AuditRan)
+		audited.BothSides(t, func(tel *telemetry.Telemetry) func(context.Context, map[string]any) error {
+			call := both(t, tel, version)
+			return func(ctx context.Context, arguments map[string]any) error {
+				_, _, err := call(ctx, "echo", arguments)
+				return err
 			}
-		}
-		hash := sent.Text(names.KeyMCPClientAuditArgumentsHash)
-		if other := handled.Text(names.KeyMCPServerAuditArgumentsHash); hash != other || len(hash) != 64 {
-			t.Errorf("the hashes of the arguments are %q and %q, want the same", hash, other)
-		}
+		})
 	})
 }
