@@ -197,44 +197,47 @@ func TestManyConcurrentCallsHaveOneRecordEach(t *testing.T) {
 
 // TestLostAuditRecordsAreCounted calls a tool with an audit log to which nothing can be written any more.
 func TestLostAuditRecordsAreCounted(t *testing.T) {
-	log := auditLog(t)
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	rec := telemetrytest.Recorder(t, telemetry.WithAudit(log))
-	s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, &mcpserver.Options{Telemetry: rec.Telemetry()})
-	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "greet"}, func(context.Context, struct{}) (string, error) {
-		return "hello", nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, p *transport.Peer) {
-		_ = s.Serve(ctx, p)
-	}), &mcpclient.Options{Name: "weather", TelemetryGroup: "tenant", Telemetry: rec.Telemetry()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "c1", Agent: "planner", User: "ada"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.CallTool(ctx, "greet", nil); err != nil {
-		t.Errorf("want the result, although the audit fails, got %v", err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for event, losses := range map[string]string{
-		names.EventMCPClientAuditCall: names.MetricMCPClientAuditLosses,
-		names.EventMCPServerAuditCall: names.MetricMCPServerAuditLosses,
-	} {
-		r := rec.Log(event)
-		if r.Level != slog.LevelError || r.Text(names.KeyExceptionMessage) == "" || r.Text(names.KeyUserHash) == "" ||
-			r.Text(names.KeyGenAIConversationID) != "c1" || r.Text(names.KeyGenAIAgentName) != "planner" {
-			t.Errorf("%s: want an error with its reason, user, agent and conversation, got %+v", event, r)
+	synctest.Test(t, func(t *testing.T) {
+		log := auditLog(t)
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
 		}
-		if got := rec.Value(losses); got != 1 {
-			t.Errorf("%s: want 1, got %d", losses, got)
+		rec := telemetrytest.Recorder(t, telemetry.WithAudit(log))
+		s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, &mcpserver.Options{Telemetry: rec.Telemetry()})
+		if err := mcpserver.AddTool(s, &mcp.Tool{Name: "greet"}, func(context.Context, struct{}) (string, error) {
+			return "hello", nil
+		}); err != nil {
+			t.Fatal(err)
 		}
-	}
+		c, err := mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+			_ = s.Serve(ctx, p)
+		}), &mcpclient.Options{Name: "weather", TelemetryGroup: "tenant", Telemetry: rec.Telemetry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, err := telemetry.ContextWithConversation(t.Context(), telemetry.Conversation{ID: "c1", Agent: "planner", User: "ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.CallTool(ctx, "greet", nil); err != nil {
+			t.Errorf("want the result, although the audit fails, got %v", err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the server makes its record after it has answered
+		for event, losses := range map[string]string{
+			names.EventMCPClientAuditCall: names.MetricMCPClientAuditLosses,
+			names.EventMCPServerAuditCall: names.MetricMCPServerAuditLosses,
+		} {
+			r := rec.Log(event)
+			if r.Level != slog.LevelError || r.Text(names.KeyExceptionMessage) == "" || r.Text(names.KeyUserHash) == "" ||
+				r.Text(names.KeyGenAIConversationID) != "c1" || r.Text(names.KeyGenAIAgentName) != "planner" {
+				t.Errorf("%s: want an error with its reason, user, agent and conversation, got %+v", event, r)
+			}
+			if got := rec.Value(losses); got != 1 {
+				t.Errorf("%s: want 1, got %d", losses, got)
+			}
+		}
+	})
 }
